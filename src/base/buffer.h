@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+
+namespace tandem {
+
+/// Gives a mapping of `n_bytes` back to the system.
+struct UnmapBytes {
+  size_t n_bytes = 0;
+  void operator()(std::byte* start) const;
+};
+
+/// Owns zeroed, page-aligned memory of fixed size. Large buffers ask for huge pages.
+class Buffer {
+ public:
+  Buffer() = default;
+
+  /// Errors: kOutOfMemory naming `purpose` and the size.
+  static Result<Buffer> allocate(size_t n_bytes, const char* purpose);
+
+  std::byte* data() { return data_.get(); }
+  const std::byte* data() const { return data_.get(); }
+  size_t size() const { return data_.get_deleter().n_bytes; }
+  std::span<std::byte> bytes() { return {data(), size()}; }
+  std::span<const std::byte> bytes() const { return {data(), size()}; }
+
+  template <class T>
+  T* as(size_t offset_bytes = 0) {
+    return reinterpret_cast<T*>(data() + offset_bytes);
+  }
+  template <class T>
+  const T* as(size_t offset_bytes = 0) const {
+    return reinterpret_cast<const T*>(data() + offset_bytes);
+  }
+
+ private:
+  std::unique_ptr<std::byte[], UnmapBytes> data_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace tandem {
+
+/// Seconds of a clock that never goes back; only differences mean anything.
+double monotonic_seconds();
+
+}  // namespace tandem

@@ -1,0 +1,60 @@
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+namespace tandem {
+namespace {
+
+/// Closes the descriptor when the mapping is made or has failed.
+struct FileDescriptor {
+  int value;
+  ~FileDescriptor() {
+    if (value >= 0) close(value);
+  }
+};
+
+Error system_error(const std::string& path, const char* action) {
+  const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
+  return {code, fmt::format("{}: cannot {}: {}", path, action, std::strerror(errno))};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
+  const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.value < 0) return tl::unexpected(system_error(path, "open"));
+  struct stat info {};
+  if (fstat(file.value, &info) != 0) return tl::unexpected(system_error(path, "stat"));
+  if (!S_ISREG(info.st_mode)) return failure(ErrorCode::kIo, "{}: not a regular file", path);
+  if (info.st_size == 0) return failure(ErrorCode::kCorruptFile, "{}: file is empty", path);
+  const size_t n_bytes = static_cast<size_t>(info.st_size);
+  void* start = mmap(nullptr, n_bytes, PROT_READ, MAP_PRIVATE, file.value, 0);
+  if (start == MAP_FAILED) return tl::unexpected(system_error(path, "map"));
+  return std::shared_ptr<const MappedFile>(
+      new MappedFile(path, {static_cast<const std::byte*>(start), n_bytes}, true));
+}
+
+std::shared_ptr<const MappedFile> MappedFile::view(std::string name,
+                                                   std::span<const std::byte> bytes) {
+  return std::shared_ptr<const MappedFile>(new MappedFile(std::move(name), bytes, false));
+}
+
+MappedFile::~MappedFile() {
+  if (owns_mapping_) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::drop_pages(std::span<const std::byte> part) const {
+  const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
+  const uintptr_t end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+}  // namespace tandem

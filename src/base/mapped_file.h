@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+
+namespace tandem {
+
+/// A whole file mapped read only. Shared by everything that views it; unmapped with the last owner.
+/// Immutable after `open`, so any thread may read.
+class MappedFile {
+ public:
+  /// Maps `path`. Errors: kNotFound, kIo (with the system's reason), kCorruptFile when empty.
+  static Result<std::shared_ptr<const MappedFile>> open(const std::string& path);
+
+  /// Views bytes that live for the whole program (an embedded model). `name` stands for the path.
+  static std::shared_ptr<const MappedFile> view(std::string name, std::span<const std::byte> bytes);
+
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+  /// Tells the kernel that these bytes will not be read again soon, so that their pages stop
+  /// counting as resident. Reading them later is still correct.
+  void drop_pages(std::span<const std::byte> part) const;
+
+ private:
+  MappedFile(std::string path, std::span<const std::byte> bytes, bool owns_mapping)
+      : path_(std::move(path)), bytes_(bytes), owns_mapping_(owns_mapping) {}
+
+  std::string path_;
+  std::span<const std::byte> bytes_;
+  bool owns_mapping_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,36 @@
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace tandem {
+namespace {
+
+TEST(ThreadPool, CoversEveryIndexOnceInChunksOfAtMostTheGrain) {
+  for (int n_threads : {1, 2, 5}) {
+    ThreadPool pool(n_threads);
+    for (size_t n : {0u, 1u, 7u, 1000u}) {
+      std::vector<std::atomic<int>> hits(n);
+      pool.parallel_for(n, 3, [&](size_t begin, size_t end, int thread) {
+        EXPECT_TRUE(n_threads == 1 || end - begin <= 3);
+        EXPECT_LT(thread, n_threads);
+        for (size_t i = begin; i < end; ++i) hits[i]++;
+      });
+      for (auto& hit : hits) EXPECT_EQ(hit, 1);
+    }
+  }
+}
+
+TEST(ThreadPool, ManyShortLoopsAndWakingFromSleepLoseNothing) {
+  ThreadPool pool(3);
+  std::atomic<size_t> sum{0};
+  for (int round = 0; round < 20000; ++round) {
+    pool.parallel_for(8, 1, [&](size_t begin, size_t, int) { sum += begin; });
+    if (round % 5000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(sum, 20000u * 28);
+}
+
+}  // namespace
+}  // namespace tandem
