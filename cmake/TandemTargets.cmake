@@ -91,3 +91,20 @@ function(tandem_fuzzer name)
   target_compile_options(${name} PRIVATE $<$<BOOL:${TANDEM_FUZZERS}>:-fsanitize=fuzzer>)
   tandem_compile_settings(${name})
 endfunction()
+
+# Flags of each row of kernels/isa.h; a source file of that row gets these and no other source does.
+set(TANDEM_AVX2_FLAGS -mavx2 -mfma -mf16c -O3)
+set(TANDEM_AVX512_FLAGS -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl
+                        -mavx512vnni -mprefer-vector-width=512 -O3)
+
+# tandem_kernel(<op> SOURCES ... [AVX2 file] [AVX512 file] [DEPS ...]): library tandem_kernels_<op>
+# with the vector rows this build can have; TANDEM_KERNELS_X86 tells kernels.inc that they exist.
+function(tandem_kernel op)
+  cmake_parse_arguments(arg "" "AVX2;AVX512" "SOURCES;DEPS" ${ARGN})
+  tandem_library(kernels_${op} SOURCES ${arg_SOURCES} DEPS tensor ${arg_DEPS})
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT TANDEM_SCALAR_ONLY)
+    target_compile_definitions(tandem_kernels_${op} PUBLIC TANDEM_KERNELS_X86=1)
+    tandem_isa_sources(kernels_${op} FLAGS ${TANDEM_AVX2_FLAGS} SOURCES ${arg_AVX2})
+    tandem_isa_sources(kernels_${op} FLAGS ${TANDEM_AVX512_FLAGS} SOURCES ${arg_AVX512})
+  endif()
+endfunction()

@@ -3,10 +3,14 @@
 #include <bit>
 #include <cstdint>
 
+// Always inlined: sources built for one instruction set include this header, and a shared copy of a
+// function could carry their instructions into the baseline build.
+#define TANDEM_ALWAYS_INLINE [[gnu::always_inline]] inline
+
 namespace tandem {
 
 /// IEEE binary16 to binary32, exact for every pattern (subnormals, infinities and NaN included).
-inline float f16_to_f32(uint16_t h) {
+TANDEM_ALWAYS_INLINE float f16_to_f32(uint16_t h) {
   const uint32_t sign = (h & 0x8000u) << 16;
   const uint32_t magnitude = h & 0x7fffu;
   if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | magnitude << 13);
@@ -16,7 +20,7 @@ inline float f16_to_f32(uint16_t h) {
 }
 
 /// binary32 to binary16, round to nearest even, overflow to infinity; as the F16C instruction does.
-inline uint16_t f32_to_f16(float f) {
+TANDEM_ALWAYS_INLINE uint16_t f32_to_f16(float f) {
   const uint32_t bits = std::bit_cast<uint32_t>(f);
   const uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000u);
   const uint32_t magnitude = bits & 0x7fffffffu;
@@ -31,10 +35,10 @@ inline uint16_t f32_to_f16(float f) {
   return sign | static_cast<uint16_t>((rounded - 0x38000000u) >> 13);
 }
 
-inline float bf16_to_f32(uint16_t h) { return std::bit_cast<float>(uint32_t{h} << 16); }
+TANDEM_ALWAYS_INLINE float bf16_to_f32(uint16_t h) { return std::bit_cast<float>(uint32_t{h} << 16); }
 
 /// Round to nearest even; NaN stays NaN.
-inline uint16_t f32_to_bf16(float f) {
+TANDEM_ALWAYS_INLINE uint16_t f32_to_bf16(float f) {
   const uint32_t bits = std::bit_cast<uint32_t>(f);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(bits >> 16 | 0x40u);
   return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/isa.h"
+
+namespace tandem::kernels {
+
+/// Positions per key tile. Keys of one head lie as (capacity / 16, key_size, 16): sixteen
+/// neighbouring positions side by side, so that a score needs no horizontal sum and every ISA adds
+/// the same terms in the same order. Values of one head lie as (capacity, value_size).
+inline constexpr size_t kKeyTile = 16;
+
+/// One layer's cache of one sequence, f16. `capacity` is a multiple of kKeyTile; unwritten
+/// positions of a started tile must be zero.
+struct KvView {
+  uint16_t* keys;    ///< (n_kv_heads, capacity / 16, key_size, 16)
+  uint16_t* values;  ///< (n_kv_heads, capacity, value_size)
+  size_t capacity;
+  size_t n_kv_heads;
+  size_t key_size;
+  size_t value_size;
+};
+
+/// Stores the key and value of `n_rows` consecutive tokens, rounded to f16 (nearest even).
+struct KvWriteArgs {
+  const float* k;  ///< (n_rows, n_kv_heads, key_size), rows `k_stride` bytes apart
+  const float* v;  ///< (n_rows, n_kv_heads, value_size), rows `v_stride` bytes apart
+  size_t k_stride;
+  size_t v_stride;
+  size_t n_rows;
+  size_t first_position;  ///< of row 0; first_position + n_rows <= capacity
+  KvView kv;
+};
+
+/// out[r][h] = sum_p softmax_p(score[r][h][p]) * V[p]
+/// score[r][h][p] = cap(scale * sum_d q[r][h][d] * K[p][d]),  cap(s) = softcap * tanh(s / softcap)
+/// over the positions p that row r sees: max(0, P - window + 1) <= p <= P, P = first_position + r.
+///
+/// Arithmetic: scores add over d in order, fused; softmax is online over blocks of 64 positions
+/// aligned to absolute position 0, so a row's result depends on nothing but its own position, q and
+/// cache (batch invariance). Masked positions contribute exactly nothing.
+struct AttentionArgs {
+  const float* q;  ///< (n_rows, n_heads, key_size), rows `q_stride` bytes apart
+  float* out;      ///< (n_rows, n_heads, value_size), rows `out_stride` bytes apart
+  size_t q_stride;
+  size_t out_stride;
+  size_t first_position;  ///< of row 0; the cache holds first_position + n_rows positions
+  size_t row_begin;       ///< this call computes the rows [row_begin, row_end)
+  size_t row_end;
+  size_t kv_head;  ///< and the query heads that share this key/value head
+  size_t n_heads;  ///< a multiple of kv.n_kv_heads
+  size_t window;   ///< positions a row sees, itself included; 0 for all
+  float scale;
+  float softcap;   ///< 0 for none
+  KvView kv;
+  std::byte* scratch;  ///< attention_scratch_bytes() for this thread, 64-byte aligned
+};
+
+size_t attention_scratch_bytes(size_t n_heads, size_t n_kv_heads, size_t key_size,
+                               size_t value_size);
+
+struct AttentionRow {
+  Isa isa;
+  const char* name;  ///< for instance "attention_f16_avx2"
+  void (*write)(const KvWriteArgs&) noexcept;
+  void (*run)(const AttentionArgs&) noexcept;
+};
+std::span<const AttentionRow> attention_rows();
+const AttentionRow& select_attention(Isa isa);
+
+}  // namespace tandem::kernels

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace tandem::kernels::avx512 {
+
+/// See scalar::F32x16 for the meaning of each function.
+struct F32x16 {
+  __m512 v;
+
+  static F32x16 zero() { return {_mm512_setzero_ps()}; }
+  static F32x16 set1(float x) { return {_mm512_set1_ps(x)}; }
+  static F32x16 load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  static F32x16 load_partial(const float* p, int n, float fill = 0.0f) {
+    return {_mm512_mask_loadu_ps(_mm512_set1_ps(fill), first(n), p)};
+  }
+  static F32x16 load_f16(const uint16_t* p) {
+    return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+  }
+  static F32x16 load_bf16(const uint16_t* p) {
+    const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16))};
+  }
+  static F32x16 iota() {
+    return {_mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)};
+  }
+
+  void store(float* p) const { _mm512_storeu_ps(p, v); }
+  void store_partial(float* p, int n) const { _mm512_mask_storeu_ps(p, first(n), v); }
+  void store_f16(uint16_t* p) const {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                        _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+
+  friend F32x16 operator+(F32x16 a, F32x16 b) { return {_mm512_add_ps(a.v, b.v)}; }
+  friend F32x16 operator-(F32x16 a, F32x16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
+  friend F32x16 operator*(F32x16 a, F32x16 b) { return {_mm512_mul_ps(a.v, b.v)}; }
+  friend F32x16 operator/(F32x16 a, F32x16 b) { return {_mm512_div_ps(a.v, b.v)}; }
+  static F32x16 fma(F32x16 a, F32x16 b, F32x16 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+  static F32x16 max(F32x16 a, F32x16 b) { return {_mm512_max_ps(a.v, b.v)}; }
+  static F32x16 min(F32x16 a, F32x16 b) { return {_mm512_min_ps(a.v, b.v)}; }
+  static F32x16 abs(F32x16 a) { return {_mm512_abs_ps(a.v)}; }
+  static F32x16 select_less(F32x16 a, F32x16 b, F32x16 yes, F32x16 no) {
+    return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ), no.v, yes.v)};
+  }
+  static F32x16 round(F32x16 a) {
+    return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+  }
+  static F32x16 scale_by_power_of_2(F32x16 a, F32x16 n) {
+    const __m512i whole = _mm512_cvttps_epi32(n.v);
+    const __m512i half = _mm512_srai_epi32(whole, 1);
+    const __m512 scaled = _mm512_mul_ps(a.v, power_of_2(half));
+    return {_mm512_mul_ps(scaled, power_of_2(_mm512_sub_epi32(whole, half)))};
+  }
+
+  static float reduce_add(F32x16 a) {
+    const __m256 sum8 =
+        _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+    const __m128 sum4 = _mm_add_ps(_mm256_castps256_ps128(sum8), _mm256_extractf128_ps(sum8, 1));
+    const __m128 sum2 = _mm_add_ps(sum4, _mm_movehl_ps(sum4, sum4));
+    return _mm_cvtss_f32(_mm_add_ss(sum2, _mm_movehdup_ps(sum2)));
+  }
+  static float reduce_max(F32x16 a) { return _mm512_reduce_max_ps(a.v); }
+
+ private:
+  static __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1); }
+  static __m512 power_of_2(__m512i n) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(n, _mm512_set1_epi32(127)), 23));
+  }
+};
+
+}  // namespace tandem::kernels::avx512
