@@ -1,0 +1,18 @@
+// The program `tandem`: one subcommand per file of this folder.
+
+#include "cli/command.h"
+
+int main(int argc, char** argv) {
+  CLI::App app{"Tandem runs small language models on the CPU and the NPU in tandem."};
+  app.name("tandem");
+  app.require_subcommand(1);
+  tandem::cli::CommandContext context;
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  }
+  return context.exit_code;
+}
