@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,11 +12,15 @@
 
 namespace tandem {
 
-/// One value of a model's metadata, in the types GGUF defines. Arrays hold one element type;
-/// arrays of arrays are kept as `NestedArray`, which nothing interprets.
+/// An array of arrays. No known key holds one, so it is kept as it was read and only written again.
 struct NestedArray {
-  uint64_t n_elements = 0;
+  uint64_t n_elements = 0;         ///< of the outermost array
+  std::vector<std::byte> encoded;  ///< in GGUF's encoding: element type, count, elements
+
+  bool operator==(const NestedArray&) const = default;
 };
+
+/// One value of a model's metadata, in the types GGUF defines. Arrays hold one element type.
 using MetadataValue =
     std::variant<uint8_t, int8_t, uint16_t, int16_t, uint32_t, int32_t, uint64_t, int64_t, float,
                  double, bool, std::string, std::vector<uint8_t>, std::vector<int8_t>,
@@ -23,6 +28,9 @@ using MetadataValue =
                  std::vector<int32_t>, std::vector<uint64_t>, std::vector<int64_t>,
                  std::vector<float>, std::vector<double>, std::vector<bool>,
                  std::vector<std::string>, NestedArray>;
+
+/// The type of a value as it is named in messages and listings: "u32", "string", "f32[]".
+std::string_view type_name(const MetadataValue& value);
 
 /// A model's key/value pairs under GGUF's key names, whatever file format they came from. Readers
 /// of other formats translate into these names, so that the layers above know one vocabulary.
@@ -39,7 +47,8 @@ class Metadata {
   void set(std::string key, MetadataValue value);
 
   /// Typed reads. A missing key is kNotFound; another type or a value out of range is kCorruptFile
-  /// naming source, key, type found and type wanted. Integers convert between widths by value.
+  /// naming source, key, type found and type wanted. Integers convert between widths by value, f64
+  /// rounds to f32; a single float that is not finite is out of range.
   Result<std::string> string(std::string_view key) const;
   Result<uint32_t> u32(std::string_view key) const;
   Result<float> f32(std::string_view key) const;
