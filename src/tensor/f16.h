@@ -35,7 +35,9 @@ TANDEM_ALWAYS_INLINE uint16_t f32_to_f16(float f) {
   return sign | static_cast<uint16_t>((rounded - 0x38000000u) >> 13);
 }
 
-TANDEM_ALWAYS_INLINE float bf16_to_f32(uint16_t h) { return std::bit_cast<float>(uint32_t{h} << 16); }
+TANDEM_ALWAYS_INLINE float bf16_to_f32(uint16_t h) {
+  return std::bit_cast<float>(uint32_t{h} << 16);
+}
 
 /// Round to nearest even; NaN stays NaN.
 TANDEM_ALWAYS_INLINE uint16_t f32_to_bf16(float f) {

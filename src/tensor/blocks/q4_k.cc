@@ -1,0 +1,18 @@
+#include "tensor/blocks/q4_k.h"
+
+#include "tensor/blocks/super_block.h"
+
+namespace tandem {
+
+void encode(const float* in, BlockQ4_K& out) {
+  const blocks::AffineSuperBlock fit = blocks::fit_affine_super_block(in, 8, 63, 15);
+  out = {};
+  out.d = fit.d;
+  out.dmin = fit.dmin;
+  pack_k_scales(fit.scales, fit.minima, out.scales);
+  for (int i = 0; i < 256; ++i) {
+    out.qs[i / 64 * 32 + i % 32] |= static_cast<uint8_t>(fit.codes[i] << (i / 32 % 2 * 4));
+  }
+}
+
+}  // namespace tandem

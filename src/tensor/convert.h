@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+
+#include "tensor/dtype.h"
+
+namespace tandem {
+
+/// Whether elements are codes in blocks with scales (every format but the plain numbers).
+bool is_quantized(DType type);
+
+/// Whether `decode_row` and `encode_row` take the type: F32, F16, BF16 and the quantized ones. The
+/// formats a weight may have.
+bool holds_weights(DType type);
+
+/// `n` elements of file layout to float; bit-exact to the format's definition
+/// (docs/tensor_formats.md). `n` is a multiple of the block size and `holds_weights(type)`; `row`
+/// needs no alignment and spans row_bytes(type, n).
+void decode_row(DType type, const std::byte* row, float* out, size_t n);
+
+/// The inverse, nearest values as each format's header describes. Magnitudes beyond what a scale
+/// can hold become infinite, those below vanish; NaN gives meaningless codes, never undefined
+/// behaviour.
+void encode_row(DType type, const float* in, std::byte* row, size_t n);
+
+}  // namespace tandem
