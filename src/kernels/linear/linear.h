@@ -14,14 +14,19 @@ inline constexpr size_t kTileRows = 16;
 /// Elements along K that share one activation scale.
 inline constexpr size_t kActivationGroup = 32;
 
+/// Elements along K whose codes are summed together; two such halves make a group.
+inline constexpr size_t kActivationHalf = 16;
+
 /// Activations as int8 with one scale per group of 32 along K:
 ///   x[m][k] ~ scales[m][k / 32] * codes[m][k]
-/// Codes are round(x / (max|x| / 127)); the scale is then refitted by least squares to those codes.
-/// An all-zero group has scale 0. K is a multiple of 32.
+/// Codes are round(x / (max|x| / 127)), so within [-127, 127]; the scale is then refitted by least
+/// squares to those codes. A group whose magnitudes are all below 2^-120 is all zero with scale 0;
+/// one that holds an infinity or NaN has zero codes and a NaN scale, which reaches every output.
+/// K is a multiple of 32. No alignment is needed.
 struct QuantizedActivations {
   int8_t* codes;   ///< (m, k)
   float* scales;   ///< (m, k / 32)
-  int32_t* sums;   ///< (m, k / 32): sum of the group's codes
+  int16_t* sums;   ///< (m, k / 16): sum of the codes of each half group
 };
 
 struct QuantizeArgs {
