@@ -35,7 +35,9 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::run(const Loop& loop) {
   if (loop.n == 0) return;
   if (workers_.empty() || loop.n <= loop.grain) {
-    loop.call(loop.context, 0, loop.n, 0);
+    for (size_t begin = 0; begin < loop.n; begin += loop.grain) {
+      loop.call(loop.context, begin, std::min(begin + loop.grain, loop.n), 0);
+    }
     return;
   }
   loop_ = loop;
