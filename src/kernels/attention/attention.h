@@ -13,8 +13,9 @@ namespace tandem::kernels {
 /// the same terms in the same order. Values of one head lie as (capacity, value_size).
 inline constexpr size_t kKeyTile = 16;
 
-/// One layer's cache of one sequence, f16. `capacity` is a multiple of kKeyTile; unwritten
-/// positions of a started tile must be zero.
+/// One layer's cache of one sequence, f16. `capacity` is a multiple of kKeyTile. Whole key tiles
+/// are read, but positions that no row sees (not written yet, or older than the window) may hold
+/// anything, NaN included. No alignment beyond uint16_t's is needed; a cache line's is faster.
 struct KvView {
   uint16_t* keys;    ///< (n_kv_heads, capacity / 16, key_size, 16)
   uint16_t* values;  ///< (n_kv_heads, capacity, value_size)
@@ -39,9 +40,11 @@ struct KvWriteArgs {
 /// score[r][h][p] = cap(scale * sum_d q[r][h][d] * K[p][d]),  cap(s) = softcap * tanh(s / softcap)
 /// over the positions p that row r sees: max(0, P - window + 1) <= p <= P, P = first_position + r.
 ///
-/// Arithmetic: scores add over d in order, fused; softmax is online over blocks of 64 positions
-/// aligned to absolute position 0, so a row's result depends on nothing but its own position, q and
-/// cache (batch invariance). Masked positions contribute exactly nothing.
+/// Arithmetic (docs/attention.md): scores add over d in order, fused; softmax is online over blocks
+/// of 64 positions aligned to absolute position 0, so a row's result depends on nothing but its own
+/// position, q and the positions it sees (batch invariance). Masked positions contribute exactly
+/// nothing, whatever they hold. Every row of the table computes the same bits; where a score is NaN
+/// or +infinity (a key beyond f16, say) every row gives NaN.
 struct AttentionArgs {
   const float* q;  ///< (n_rows, n_heads, key_size), rows `q_stride` bytes apart
   float* out;      ///< (n_rows, n_heads, value_size), rows `out_stride` bytes apart
@@ -54,11 +57,12 @@ struct AttentionArgs {
   size_t n_heads;  ///< a multiple of kv.n_kv_heads
   size_t window;   ///< positions a row sees, itself included; 0 for all
   float scale;
-  float softcap;   ///< 0 for none
+  float softcap;  ///< 0 for none
   KvView kv;
   std::byte* scratch;  ///< attention_scratch_bytes() for this thread, 64-byte aligned
 };
 
+/// Scratch of one thread for any number of rows; a multiple of 64.
 size_t attention_scratch_bytes(size_t n_heads, size_t n_kv_heads, size_t key_size,
                                size_t value_size);
 
@@ -68,7 +72,9 @@ struct AttentionRow {
   void (*write)(const KvWriteArgs&) noexcept;
   void (*run)(const AttentionArgs&) noexcept;
 };
+/// Every row of this build, scalar first.
 std::span<const AttentionRow> attention_rows();
+/// The row of `isa`, or the best one below it.
 const AttentionRow& select_attention(Isa isa);
 
 }  // namespace tandem::kernels

@@ -1,0 +1,88 @@
+#pragma once
+
+// The product that scores and outputs share: a few query rows times one block of the cache, with
+// all sums of a tile in registers.
+
+#include <cstddef>
+
+namespace tandem::kernels::attention {
+
+/// a[r][k] = data[r * row + k * step]
+struct LeftView {
+  const float* data;
+  size_t row;
+  size_t step;
+};
+
+/// b[k][j] = lane j % 16 of the vector at data + k * step + (j / 16) * chunk, as Source loads it.
+template <class Source>
+struct RightView {
+  const typename Source::Element* data;
+  size_t step;
+  size_t chunk;
+};
+
+enum class Start { kFromZero, kFromOut };
+
+/// out[r][j] = start + sum_k a[r][k] b[k][j] for R rows and 16 C columns. The terms are added one
+/// by one in order of k, each product fused with its addition, so R and C change no bit of the
+/// result.
+template <class V, Start kStart, class Source, int R, int C>
+[[gnu::always_inline]] inline void multiply_tile(LeftView a, RightView<Source> b, size_t n,
+                                                 float* out, size_t out_row) {
+  V sum[R][C];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+    for (int c = 0; c < C; ++c) {
+      sum[r][c] = kStart == Start::kFromZero ? V::zero() : V::load(out + r * out_row + c * 16);
+    }
+  }
+  for (size_t k = 0; k < n; ++k) {
+    V right[C];
+#pragma GCC unroll 16
+    for (int c = 0; c < C; ++c) right[c] = Source::template load<V>(b.data + c * b.chunk);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const V left = V::set1(a.data[r * a.row]);
+#pragma GCC unroll 16
+      for (int c = 0; c < C; ++c) sum[r][c] = V::fma(left, right[c], sum[r][c]);
+    }
+    a.data += a.step;
+    b.data += b.step;
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
+    for (int c = 0; c < C; ++c) sum[r][c].store(out + r * out_row + c * 16);
+  }
+}
+
+/// multiply_tile over `n_chunks` times 16 columns, C chunks at a time, the rest by halves.
+template <class V, Start kStart, class Source, int R, int C>
+[[gnu::always_inline]] inline void multiply_chunks(LeftView a, RightView<Source> b, size_t n,
+                                                   size_t n_chunks, float* out, size_t out_row) {
+  size_t chunk = 0;
+  for (; chunk + C <= n_chunks; chunk += C) {
+    const RightView<Source> at{b.data + chunk * b.chunk, b.step, b.chunk};
+    multiply_tile<V, kStart, Source, R, C>(a, at, n, out + chunk * 16, out_row);
+  }
+  if constexpr (C > 1) {
+    const RightView<Source> rest{b.data + chunk * b.chunk, b.step, b.chunk};
+    multiply_chunks<V, kStart, Source, R, C / 2>(a, rest, n, n_chunks - chunk, out + chunk * 16,
+                                                 out_row);
+  }
+}
+
+/// The product for `n_rows` <= R rows; T::chunks(R) says how many columns fit T's registers.
+template <class T, Start kStart, class Source, int R = T::kTileRows>
+[[gnu::always_inline]] inline void multiply(size_t n_rows, LeftView a, RightView<Source> b,
+                                            size_t n, size_t n_chunks, float* out, size_t out_row) {
+  if constexpr (R > 1) {
+    if (n_rows < R)
+      return multiply<T, kStart, Source, R - 1>(n_rows, a, b, n, n_chunks, out, out_row);
+  }
+  multiply_chunks<typename T::V, kStart, Source, R, T::chunks(R)>(a, b, n, n_chunks, out, out_row);
+}
+
+}  // namespace tandem::kernels::attention
