@@ -11,6 +11,10 @@ if(TANDEM_SANITIZE)
   set(TANDEM_SANITIZE_FLAGS -fsanitize=${TANDEM_SANITIZE} -fno-sanitize-recover=all
                             -fno-omit-frame-pointer)
 endif()
+if(TANDEM_FUZZERS)
+  # Coverage of the libraries too: without it libFuzzer only sees the target's own file.
+  list(APPEND TANDEM_SANITIZE_FLAGS -fsanitize=fuzzer-no-link)
+endif()
 
 # No fused multiply-add behind our back: where a formula fuses, it says std::fma (docs/numerics.md).
 set(TANDEM_NUMERIC_FLAGS -ffp-contract=off -fno-math-errno)
