@@ -71,9 +71,10 @@ std::string gguf_name_problem(std::string_view name, size_t max_bytes) {
 }
 
 std::string gguf_alignment_problem(uint64_t alignment) {
-  if (std::has_single_bit(alignment) && alignment >= kGgufMinAlignment) return {};
-  return fmt::format("{} is {}, which is not a power of two of at least {}", kGgufAlignmentKey,
-                     alignment, kGgufMinAlignment);
+  const bool in_range = alignment >= kGgufMinAlignment && alignment <= kGgufMaxAlignment;
+  if (in_range && std::has_single_bit(alignment)) return {};
+  return fmt::format("{} is {}, which is not a power of two from {} to {}", kGgufAlignmentKey,
+                     alignment, kGgufMinAlignment, kGgufMaxAlignment);
 }
 
 GgufTensorSize gguf_tensor_size(DType type, std::span<const uint64_t> dims) {

@@ -24,6 +24,8 @@ inline constexpr std::string_view kGgufAlignmentKey = "general.alignment";
 inline constexpr uint32_t kGgufDefaultAlignment = 32;
 /// The format asks for a multiple of 8; it lets kernels read any element type in place.
 inline constexpr uint32_t kGgufMinAlignment = 8;
+/// Ours; bounds the padding that an input can make us write.
+inline constexpr uint32_t kGgufMaxAlignment = 1u << 20;
 
 inline constexpr size_t kGgufMaxKeyBytes = 65535;
 /// The format says 64, but tools for image models write longer names.
