@@ -9,11 +9,13 @@
 
 namespace tandem {
 
-/// IEEE binary16 to binary32, exact for every pattern (subnormals, infinities and NaN included).
+/// IEEE binary16 to binary32, exact for every pattern (subnormals and infinities included). NaN keeps
+/// its payload and becomes quiet, as with the F16C instruction.
 TANDEM_ALWAYS_INLINE float f16_to_f32(uint16_t h) {
   const uint32_t sign = (h & 0x8000u) << 16;
   const uint32_t magnitude = h & 0x7fffu;
-  if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | magnitude << 13);
+  if (magnitude > 0x7c00u) return std::bit_cast<float>(sign | 0x7fc00000u | magnitude << 13);
+  if (magnitude == 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u);
   if (magnitude >= 0x0400u) return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000u));
   const float subnormal = static_cast<float>(magnitude) * 0x1p-24f;
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(subnormal));

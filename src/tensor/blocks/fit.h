@@ -10,27 +10,49 @@
 
 namespace tandem::blocks {
 
-/// Chooses codes in [low, high] and returns the scale s that minimise sum (x - s * code)^2, as far
-/// as a search over starting scales with alternating refinement finds it. 0 for an all-zero x.
-float fit_symmetric(const float* x, int n, int low, int high, int8_t* codes);
+/// A code and the multiple of the scale that it stands for.
+struct Coded {
+  int8_t code;
+  float value;
+};
+
+/// Codes that are the integers [low, high] themselves.
+struct IntegerCodes {
+  int low;
+  int high;
+
+  TANDEM_ALWAYS_INLINE Coded nearest(float x) const {
+    const int code = round_within(x, low, high);
+    return {static_cast<int8_t>(code), static_cast<float>(code)};
+  }
+  /// The value of largest magnitude.
+  float extreme() const { return static_cast<float>(low); }
+};
+
+/// Codes that index sixteen rising values, of which the first has the largest magnitude.
+struct TableCodes {
+  const int8_t* table;
+
+  TANDEM_ALWAYS_INLINE Coded nearest(float x) const {
+    int code = 0;
+    for (int i = 0; i < 15; ++i) {
+      code += x > 0.5f * static_cast<float>(table[i] + table[i + 1]);
+    }
+    return {static_cast<int8_t>(code), static_cast<float>(table[code])};
+  }
+  float extreme() const { return static_cast<float>(table[0]); }
+};
+
+/// Chooses codes and returns the scale s that minimise sum (x - s * value)^2, as far as a search
+/// over starting scales with alternating refinement finds it. 0 for an all-zero x.
+float fit_scale(const float* x, int n, IntegerCodes format, int8_t* codes);
+float fit_scale(const float* x, int n, TableCodes format, int8_t* codes);
 
 struct AffineFit {
   float scale;
   float minimum;  ///< >= 0, subtracted
 };
 /// The same for x ~ scale * code - minimum with codes in [0, high].
-AffineFit fit_affine(const float* x, int n, int high, uint8_t* codes);
-
-/// The same for x ~ s * table[code] over sixteen rising table values.
-float fit_table(const float* x, int n, const int8_t* table, uint8_t* codes);
-
-/// The nearest code to x in a rising table of sixteen; the lower one on a tie or NaN.
-TANDEM_ALWAYS_INLINE uint8_t nearest_in_table(float x, const int8_t* table) {
-  uint8_t code = 0;
-  for (int i = 0; i < 15; ++i) {
-    code += x > 0.5f * static_cast<float>(table[i] + table[i + 1]);
-  }
-  return code;
-}
+AffineFit fit_affine(const float* x, int n, int high);
 
 }  // namespace tandem::blocks

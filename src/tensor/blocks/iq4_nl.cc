@@ -5,8 +5,8 @@
 namespace tandem {
 
 void encode(const float* in, BlockIq4Nl& out) {
-  uint8_t codes[32];
-  out.d = f32_to_f16(blocks::fit_table(in, 32, kIq4Values, codes));
+  int8_t codes[32];
+  out.d = f32_to_f16(blocks::fit_scale(in, 32, blocks::TableCodes{kIq4Values}, codes));
   for (int i = 0; i < 16; ++i) out.qs[i] = static_cast<uint8_t>(codes[i] | codes[i + 16] << 4);
 }
 

@@ -5,7 +5,8 @@
 namespace tandem {
 
 void encode(const float* in, BlockQ3_K& out) {
-  const blocks::SymmetricSuperBlock fit = blocks::fit_symmetric_super_block(in, 32, 4);
+  const blocks::ScaledSuperBlock fit =
+      blocks::fit_super_block(in, 16, 32, blocks::IntegerCodes{-4, 3});
   out = {};
   out.d = fit.d;
   pack_q3_k_scales(fit.scales, out.scales);

@@ -5,7 +5,8 @@
 namespace tandem {
 
 void encode(const float* in, BlockQ6_K& out) {
-  const blocks::SymmetricSuperBlock fit = blocks::fit_symmetric_super_block(in, 128, 32);
+  const blocks::ScaledSuperBlock fit =
+      blocks::fit_super_block(in, 16, 128, blocks::IntegerCodes{-32, 31});
   out = {};
   out.d = fit.d;
   for (int sub = 0; sub < 16; ++sub) out.scales[sub] = fit.scales[sub];

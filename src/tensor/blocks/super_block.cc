@@ -1,67 +1,160 @@
+// How a block of 256 weights shares one scale between sub-blocks.
+
 #include "tensor/blocks/super_block.h"
 
 #include <algorithm>
-
-#include "tensor/blocks/fit.h"
+#include <limits>
 
 namespace tandem::blocks {
 namespace {
 
-/// Rounds `n` values >= 0 to [0, high] times the returned f16 scale.
-uint16_t round_magnitudes(const float* values, int n, int high, uint8_t* rounded) {
-  const float max = *std::max_element(values, values + n);
-  const float inverse = max > 0.0f ? static_cast<float>(high) / max : 0.0f;
+/// How many integers the largest sub-block scale is tried at: the extreme one and those inside it.
+/// Each gives the f16 scale another rounding and the other sub-blocks another grid.
+constexpr int kGridTrials = 4;
+
+/// One sub-block's few-bit scale and what it costs.
+struct SubChoice {
+  int scale = 0;
+  int minimum = 0;
+  float error = std::numeric_limits<float>::infinity();
+};
+
+template <class Format>
+float scaled_error(const float* x, int n, Format format, float scale) {
+  const float inverse = inverse_or_zero(scale);
+  float error = 0.0f;
   for (int i = 0; i < n; ++i) {
-    rounded[i] = static_cast<uint8_t>(round_within(values[i] * inverse, 0, high));
+    const float difference = scale * format.nearest(x[i] * inverse).value - x[i];
+    error += difference * difference;
   }
-  return f32_to_f16(max / static_cast<float>(high));
+  return error;
+}
+
+/// The best of the three integer scales around `fitted / d`.
+template <class Format>
+SubChoice choose_scale(const float* x, int n, Format format, float fitted, float d, int magnitude) {
+  SubChoice best;
+  const int nearest = round_within(fitted * inverse_or_zero(d), -magnitude, magnitude - 1);
+  for (const int scale : {nearest, nearest - 1, nearest + 1}) {
+    if (scale < -magnitude || scale >= magnitude) continue;
+    const float error = scaled_error(x, n, format, d * static_cast<float>(scale));
+    if (error < best.error) best = {scale, 0, error};
+  }
+  return best;
+}
+
+template <class Format>
+ScaledSuperBlock fit_scaled(const float* in, int n_sub, int magnitude, Format format) {
+  const int n = kSuperBlock / n_sub;
+  ScaledSuperBlock out{};
+  float fitted[kMaxSubBlocks];
+  for (int sub = 0; sub < n_sub; ++sub) {
+    fitted[sub] = fit_scale(in + n * sub, n, format, out.codes + n * sub);
+  }
+  float best_error = std::numeric_limits<float>::infinity();
+  for (int inside = 0; inside < kGridTrials; ++inside) {
+    const uint16_t d =
+        f32_to_f16(signed_max(fitted, n_sub) / static_cast<float>(inside - magnitude));
+    int8_t scales[kMaxSubBlocks];
+    float error = 0.0f;
+    for (int sub = 0; sub < n_sub; ++sub) {
+      const SubChoice choice =
+          choose_scale(in + n * sub, n, format, fitted[sub], f16_to_f32(d), magnitude);
+      scales[sub] = static_cast<int8_t>(choice.scale);
+      error += choice.error;
+    }
+    if (inside > 0 && !(error < best_error)) continue;
+    best_error = error;
+    out.d = d;
+    std::copy_n(scales, n_sub, out.scales);
+  }
+  for (int i = 0; i < kSuperBlock; ++i) {
+    const float scale = f16_to_f32(out.d) * static_cast<float>(out.scales[i / n]);
+    out.codes[i] = format.nearest(in[i] * inverse_or_zero(scale)).code;
+  }
+  return out;
+}
+
+/// What the sub-block costs at a scale and a minimum; `best_minimum` is the minimum that the codes
+/// chosen there would prefer.
+float affine_error(const float* x, int n, int high, AffineFit at, float& best_minimum) {
+  const float inverse = inverse_or_zero(at.scale);
+  float error = 0.0f, sum = 0.0f;
+  for (int i = 0; i < n; ++i) {
+    const int code = round_within((x[i] + at.minimum) * inverse, 0, high);
+    const float above = at.scale * static_cast<float>(code) - x[i];
+    sum += above;
+    error += (above - at.minimum) * (above - at.minimum);
+  }
+  best_minimum = sum / static_cast<float>(n);
+  return error;
+}
+
+/// The best of three integer scales around the fitted one, each with the minimum that suits it.
+SubChoice choose_affine(const float* x, int n, int high_code, int high_scale, AffineFit fitted,
+                        AffineFit unit) {
+  SubChoice best;
+  const float inverse_minimum = inverse_or_zero(unit.minimum);
+  const int nearest = round_within(fitted.scale * inverse_or_zero(unit.scale), 0, high_scale);
+  for (const int scale : {nearest, nearest - 1, nearest + 1}) {
+    if (scale < 0 || scale > high_scale) continue;
+    float minimum = fitted.minimum;
+    for (int round = 0; round < 2; ++round) {
+      const int rounded = round_within(minimum * inverse_minimum, 0, high_scale);
+      const AffineFit at{unit.scale * static_cast<float>(scale),
+                         unit.minimum * static_cast<float>(rounded)};
+      const float error = affine_error(x, n, high_code, at, minimum);
+      if (error < best.error) best = {scale, rounded, error};
+    }
+  }
+  return best;
 }
 
 }  // namespace
 
-uint16_t round_scales(const float* scales, int n, int magnitude, int8_t* rounded) {
-  const float d = signed_max(scales, n) / static_cast<float>(-magnitude);
-  const float inverse = inverse_or_zero(d);
-  for (int i = 0; i < n; ++i) {
-    rounded[i] = static_cast<int8_t>(round_within(scales[i] * inverse, -magnitude, magnitude - 1));
-  }
-  return f32_to_f16(d);
+ScaledSuperBlock fit_super_block(const float* in, int n_sub, int scale_magnitude,
+                                 IntegerCodes format) {
+  return fit_scaled(in, n_sub, scale_magnitude, format);
+}
+
+ScaledSuperBlock fit_super_block(const float* in, int n_sub, int scale_magnitude,
+                                 TableCodes format) {
+  return fit_scaled(in, n_sub, scale_magnitude, format);
 }
 
 AffineSuperBlock fit_affine_super_block(const float* in, int n_sub, int high_scale, int high_code) {
-  AffineSuperBlock out{};
   const int n = kSuperBlock / n_sub;
-  float scales[16], minima[16];
+  AffineSuperBlock out{};
+  AffineFit fitted[kMaxSubBlocks];
+  AffineFit max{};
   for (int sub = 0; sub < n_sub; ++sub) {
-    const AffineFit fit = fit_affine(in + n * sub, n, high_code, out.codes + n * sub);
-    scales[sub] = fit.scale;
-    minima[sub] = fit.minimum;
+    fitted[sub] = fit_affine(in + n * sub, n, high_code);
+    max = {std::max(max.scale, fitted[sub].scale), std::max(max.minimum, fitted[sub].minimum)};
   }
-  out.d = round_magnitudes(scales, n_sub, high_scale, out.scales);
-  out.dmin = round_magnitudes(minima, n_sub, high_scale, out.minima);
+  out.dmin = f32_to_f16(max.minimum / static_cast<float>(high_scale));
+  float best_error = std::numeric_limits<float>::infinity();
+  for (int inside = 0; inside < std::min(kGridTrials, high_scale); ++inside) {
+    const uint16_t d = f32_to_f16(max.scale / static_cast<float>(high_scale - inside));
+    SubChoice choices[kMaxSubBlocks];
+    float error = 0.0f;
+    for (int sub = 0; sub < n_sub; ++sub) {
+      choices[sub] = choose_affine(in + n * sub, n, high_code, high_scale, fitted[sub],
+                                   {f16_to_f32(d), f16_to_f32(out.dmin)});
+      error += choices[sub].error;
+    }
+    if (inside > 0 && !(error < best_error)) continue;
+    best_error = error;
+    out.d = d;
+    for (int sub = 0; sub < n_sub; ++sub) {
+      out.scales[sub] = static_cast<uint8_t>(choices[sub].scale);
+      out.minima[sub] = static_cast<uint8_t>(choices[sub].minimum);
+    }
+  }
   for (int i = 0; i < kSuperBlock; ++i) {
     const float scale = f16_to_f32(out.d) * static_cast<float>(out.scales[i / n]);
     const float minimum = f16_to_f32(out.dmin) * static_cast<float>(out.minima[i / n]);
     const float inverse = inverse_or_zero(scale);
     out.codes[i] = static_cast<uint8_t>(round_within((in[i] + minimum) * inverse, 0, high_code));
-  }
-  return out;
-}
-
-SymmetricSuperBlock fit_symmetric_super_block(const float* in, int scale_magnitude,
-                                              int code_magnitude) {
-  SymmetricSuperBlock out;
-  float scales[16];
-  for (int sub = 0; sub < 16; ++sub) {
-    scales[sub] =
-        fit_symmetric(in + 16 * sub, 16, -code_magnitude, code_magnitude - 1, out.codes + 16 * sub);
-  }
-  out.d = round_scales(scales, 16, scale_magnitude, out.scales);
-  for (int i = 0; i < kSuperBlock; ++i) {
-    const float scale = f16_to_f32(out.d) * static_cast<float>(out.scales[i / 16]);
-    const float inverse = inverse_or_zero(scale);
-    out.codes[i] =
-        static_cast<int8_t>(round_within(in[i] * inverse, -code_magnitude, code_magnitude - 1));
   }
   return out;
 }
