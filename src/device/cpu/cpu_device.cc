@@ -1,0 +1,132 @@
+#include "device/cpu/cpu_device.h"
+
+#include <mutex>
+
+#include "base/cpu_features.h"
+#include "device/cpu/cpu_executable.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kMaxThreads = 256;
+
+class CpuDevice : public Device {
+ public:
+  CpuDevice(kernels::Isa isa, int n_threads) : kernels_(isa), pool_(n_threads) {
+    capabilities_.name = "cpu";
+    capabilities_.description = processor_name();
+    capabilities_.isa = kernels::to_string(isa);
+    capabilities_.n_threads = n_threads;
+    capabilities_.shares_memory = true;
+  }
+
+  const Capabilities& describe() const override { return capabilities_; }
+
+  std::optional<Reason> supports(const Graph& graph, const Node& node,
+                                 const StepShape&) const override {
+    const auto* linear = std::get_if<LinearAttributes>(&node.attributes);
+    if (linear == nullptr) return std::nullopt;
+    const Weight& weight = graph.weights[linear->weight];
+    if (kernels::select_linear(kernels_.isa, weight.type) != nullptr) return std::nullopt;
+    return Reason{ReasonCode::kUnsupportedDtype,
+                  fmt::format("{} has type {}, for which there is no linear kernel", weight.name,
+                              name(weight.type))};
+  }
+
+  Estimate estimate(const Graph& graph, NodeRange segment, uint32_t n_tokens,
+                    uint32_t context) const override {
+    Estimate out;
+    for (uint32_t i = segment.first; i < segment.first + segment.count; ++i) {
+      const Node& node = graph.nodes[i];
+      out.macs += count_macs(graph, node, n_tokens, context);
+      if (const auto* linear = std::get_if<LinearAttributes>(&node.attributes)) {
+        out.bytes += graph.weights[linear->weight].bytes.size();
+      }
+    }
+    return out;
+  }
+
+  Result<std::unique_ptr<Executable>> compile(const Graph& graph, NodeRange segment,
+                                              const StepShape& shape,
+                                              const WorkspaceLayout& layout) override {
+    const std::lock_guard lock(mutex_);
+    TANDEM_TRY(auto executable,
+               CpuExecutable::create(graph, segment, shape, layout, kernels_, weights_, pool_));
+    TANDEM_TRY(scratch_.reserve(executable->scratch_needs(), pool_.n_threads()));
+    return executable;
+  }
+
+  Event enqueue(const Executable& executable, const Bindings& bindings,
+                std::span<const Event> after) override {
+    for (const Event& event : after) {
+      if (auto outcome = event.wait(); !outcome) return Event::completed(std::move(outcome));
+    }
+    const std::lock_guard lock(mutex_);
+    return Event::completed(
+        static_cast<const CpuExecutable&>(executable).run(bindings, pool_, scratch_));
+  }
+
+  Result<void> import(std::span<const std::byte>) override { return {}; }
+
+  Result<void> set_power_state(PowerState) override { return {}; }
+
+ private:
+  Capabilities capabilities_;
+  KernelSet kernels_;
+  std::mutex mutex_;  ///< one execution or compilation at a time
+  ThreadPool pool_;
+  Scratch scratch_;
+  WeightStore weights_;
+};
+
+}  // namespace
+
+bool can_run(kernels::Isa isa) {
+  static const CpuFeatures features = CpuFeatures::detect();
+  bool built = false;
+  for (const kernels::QuantizeRow& row : kernels::quantize_rows()) built |= row.isa == isa;
+  switch (isa) {
+    case kernels::Isa::kScalar:
+      return true;
+    case kernels::Isa::kAvx2:
+      return built && features.avx2;
+    case kernels::Isa::kAvx512Vnni:
+      return built && features.avx512_vnni;
+  }
+  return false;
+}
+
+kernels::Isa best_isa() {
+  for (int i = kernels::kIsaCount - 1; i > 0; --i) {
+    if (can_run(static_cast<kernels::Isa>(i))) return static_cast<kernels::Isa>(i);
+  }
+  return kernels::Isa::kScalar;
+}
+
+Result<kernels::Isa> isa_from_name(const std::string& name) {
+  std::string known;
+  for (int i = 0; i < kernels::kIsaCount; ++i) {
+    const auto isa = static_cast<kernels::Isa>(i);
+    if (name == kernels::to_string(isa)) return isa;
+    known += std::string(i == 0 ? "" : ", ") + kernels::to_string(isa);
+  }
+  return failure(ErrorCode::kInvalidArgument, "instruction set \"{}\" is not known; known are {}",
+                 name, known);
+}
+
+Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
+  const int n_threads = options.n_threads == 0 ? usable_processors() : options.n_threads;
+  if (n_threads < 1 || n_threads > kMaxThreads) {
+    return failure(ErrorCode::kInvalidArgument, "threads is {}, must be between 1 and {}",
+                   n_threads, kMaxThreads);
+  }
+  const kernels::Isa isa = options.isa.value_or(best_isa());
+  if (!can_run(isa)) {
+    return failure(ErrorCode::kUnsupported,
+                   "instruction set {} cannot run here: this processor has {}",
+                   kernels::to_string(isa), CpuFeatures::detect().to_string());
+  }
+  return std::make_unique<CpuDevice>(isa, n_threads);
+}
+
+}  // namespace tandem

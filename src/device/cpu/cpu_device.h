@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/log.h"
+#include "device/device.h"
+#include "kernels/isa.h"
+
+namespace tandem {
+
+struct CpuOptions {
+  /// Threads that compute, the caller included; 0: one per usable processor.
+  int n_threads = 0;
+  /// Forces a row of the kernel tables; it must be one this processor can run.
+  std::optional<kernels::Isa> isa;
+};
+
+/// The best row of the kernel tables for this processor.
+kernels::Isa best_isa();
+/// Whether this processor can run the row.
+bool can_run(kernels::Isa isa);
+/// Errors: kInvalidArgument listing the names.
+Result<kernels::Isa> isa_from_name(const std::string& name);
+
+/// The processor: always there, runs every node, defines what is correct.
+/// Errors: kInvalidArgument for a thread count out of range, kUnsupported for an ISA row that this
+/// processor cannot run.
+Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options = {});
+
+}  // namespace tandem

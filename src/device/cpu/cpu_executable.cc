@@ -1,0 +1,164 @@
+// Lowers graph nodes to steps and runs them in order.
+
+#include "device/cpu/cpu_executable.h"
+
+#include <set>
+
+#include "base/check.h"
+#include "device/cpu/attention_steps.h"
+#include "device/cpu/linear_steps.h"
+#include "device/cpu/row_steps.h"
+
+namespace tandem {
+
+/// Appends the steps of one node after another to an executable.
+class Lowering {
+ public:
+  Lowering(const Graph& graph, const StepShape& shape, const KernelSet& kernels,
+           WeightStore& weights, ThreadPool& pool, CpuExecutable& out)
+      : graph_(graph), shape_(shape), kernels_(kernels), weights_(weights), pool_(pool), out_(out) {
+    for (const Node& node : graph.nodes) {
+      if (const auto* a = std::get_if<LinearAttributes>(&node.attributes)) {
+        used_by_linear_.insert(a->weight);
+      }
+    }
+  }
+
+  void prepare() {
+    out_.needs_.n_rows = std::max(shape_.max_tokens, shape_.max_outputs);
+    for (const RopeTable& table : graph_.rope_tables) {
+      out_.needs_.rope_pairs.push_back(table.inverse_frequencies.size());
+    }
+    out_.steps_.push_back({nullptr, std::make_unique<RotationsStep>()});
+  }
+
+  Result<void> lower(const Node& node) {
+    switch (node.op) {
+      case Op::kEmbed:
+        return lower_embed(node, std::get<EmbedAttributes>(node.attributes));
+      case Op::kRmsNorm:
+      case Op::kQkNorm:
+        return lower_norm(node, std::get<NormAttributes>(node.attributes));
+      case Op::kLinear:
+        return lower_linear(node, std::get<LinearAttributes>(node.attributes));
+      case Op::kRope:
+        return add<RopeStep>(node, kernels_, std::get<RopeAttributes>(node.attributes),
+                             node.inputs[0], *node.output);
+      case Op::kPositionScale:
+        return add<PositionScaleStep>(node, kernels_,
+                                      std::get<PositionScaleAttributes>(node.attributes),
+                                      node.inputs[0], *node.output);
+      case Op::kKvWrite:
+        return add<KvWriteStep>(node, kernels_, std::get<KvWriteAttributes>(node.attributes).state,
+                                node.inputs[0], node.inputs[1]);
+      case Op::kAttention:
+        return lower_attention(node, std::get<AttentionAttributes>(node.attributes));
+      case Op::kAdd:
+      case Op::kGlu:
+      case Op::kScale:
+      case Op::kSoftcap:
+        return add<ElementwiseStep>(node, kernels_, node);
+      case Op::kSelectRows:
+        return add<SelectRowsStep>(node, node.inputs[0], *node.output);
+    }
+    TANDEM_CHECK(false);
+  }
+
+ private:
+  template <class S, class... Args>
+  Result<void> add(const Node& node, Args&&... args) {
+    out_.steps_.push_back({&node, std::make_unique<S>(std::forward<Args>(args)...)});
+    if (node.output && quantized_ == node.output) quantized_.reset();
+    return {};
+  }
+
+  Result<void> lower_embed(const Node& node, const EmbedAttributes& a) {
+    const Weight& table = graph_.weights[a.table];
+    std::shared_ptr<const PackedWeight> packed;
+    if (used_by_linear_.contains(a.table)) {
+      TANDEM_TRY(packed, weights_.packed(table, pool_));
+    }
+    return add<EmbedStep>(node, table, std::move(packed), *node.output);
+  }
+
+  Result<void> lower_norm(const Node& node, const NormAttributes& a) {
+    std::vector<float> weight;
+    if (a.weight) weight = decode_vector(graph_.weights[*a.weight]);
+    return add<NormStep>(node, kernels_, a, std::move(weight), node.inputs[0], *node.output);
+  }
+
+  Result<void> lower_linear(const Node& node, const LinearAttributes& a) {
+    const Weight& weight = graph_.weights[a.weight];
+    const kernels::LinearRow* kernel = kernels::select_linear(kernels_.isa, weight.type);
+    TANDEM_CHECK(kernel != nullptr);
+    TANDEM_TRY(auto packed, weights_.packed(weight, pool_));
+    out_.weight_bytes_ += packed->memory.size();
+    const ValueId input = node.inputs[0];
+    if (kernels::uses_quantized_activations(weight.type) && quantized_ != input) {
+      TANDEM_TRY(add<QuantizeStep>(node, kernels_, input));
+      quantized_ = input;
+      out_.needs_.quantized_columns =
+          std::max<size_t>(out_.needs_.quantized_columns, weight.columns);
+    }
+    std::vector<float> bias;
+    if (a.bias) bias = decode_vector(graph_.weights[*a.bias]);
+    return add<LinearStep>(node, *kernel, std::move(packed), std::move(bias), input, *node.output);
+  }
+
+  Result<void> lower_attention(const Node& node, const AttentionAttributes& a) {
+    const KvState& kv = std::get<KvState>(graph_.states[a.state]);
+    out_.needs_.attention_bytes = std::max(
+        out_.needs_.attention_bytes,
+        kernels::attention_scratch_bytes(a.n_heads, kv.n_kv_heads, kv.key_size, kv.value_size));
+    return add<AttentionStep>(node, kernels_, a, node.inputs[0], *node.output);
+  }
+
+  const Graph& graph_;
+  const StepShape& shape_;
+  const KernelSet& kernels_;
+  WeightStore& weights_;
+  ThreadPool& pool_;
+  CpuExecutable& out_;
+  std::set<WeightId> used_by_linear_;
+  std::optional<ValueId> quantized_;  ///< the value that the scratch holds quantized
+};
+
+Result<std::unique_ptr<CpuExecutable>> CpuExecutable::create(
+    const Graph& graph, NodeRange segment, const StepShape& shape, const WorkspaceLayout& layout,
+    const KernelSet& kernels, WeightStore& weights, ThreadPool& pool) {
+  std::unique_ptr<CpuExecutable> out(new CpuExecutable(graph, layout, kernels));
+  Lowering lowering(graph, shape, kernels, weights, pool, *out);
+  lowering.prepare();
+  for (uint32_t i = segment.first; i < segment.first + segment.count; ++i) {
+    TANDEM_TRY(lowering.lower(graph.nodes[i]));
+  }
+  return out;
+}
+
+Result<void> CpuExecutable::run(const Bindings& bindings, ThreadPool& pool,
+                                Scratch& scratch) const {
+  const StepContext context{graph_, layout_, bindings, pool, scratch};
+  for (const NodeStep& s : steps_) {
+    if (bindings.cancel != nullptr && bindings.cancel->load(std::memory_order_relaxed)) {
+      return failure(ErrorCode::kCancelled, "cancelled");
+    }
+    s.step->run(context);
+    if (bindings.check_finite && s.node != nullptr) {
+      TANDEM_TRY(check_output(context, *s.node));
+    }
+  }
+  return {};
+}
+
+Result<void> CpuExecutable::check_output(const StepContext& context, const Node& node) const {
+  if (!node.output) return {};
+  const size_t width = context.width(*node.output);
+  for (size_t row = 0; row < context.n_rows(*node.output); ++row) {
+    if (kernels_.elementwise.all_finite(context.value(*node.output) + row * width, width)) continue;
+    return failure(ErrorCode::kNumeric, "node {} wrote NaN or infinity in row {} of {}", node.name,
+                   row, context.n_rows(*node.output));
+  }
+  return {};
+}
+
+}  // namespace tandem

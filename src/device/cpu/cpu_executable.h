@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/cpu/step.h"
+#include "device/cpu/weight_store.h"
+
+namespace tandem {
+
+/// A segment as a list of steps. Steps of one node follow each other.
+class CpuExecutable : public Executable {
+ public:
+  /// Lowers the nodes; `graph` and `layout` must outlive the result.
+  static Result<std::unique_ptr<CpuExecutable>> create(const Graph& graph, NodeRange segment,
+                                                       const StepShape& shape,
+                                                       const WorkspaceLayout& layout,
+                                                       const KernelSet& kernels,
+                                                       WeightStore& weights, ThreadPool& pool);
+
+  uint64_t weight_bytes() const override { return weight_bytes_; }
+  const ScratchNeeds& scratch_needs() const { return needs_; }
+
+  Result<void> run(const Bindings& bindings, ThreadPool& pool, Scratch& scratch) const;
+
+ private:
+  struct NodeStep {
+    const Node* node;  ///< null for preparation
+    std::unique_ptr<Step> step;
+  };
+  friend class Lowering;
+
+  CpuExecutable(const Graph& graph, const WorkspaceLayout& layout, const KernelSet& kernels)
+      : graph_(graph), layout_(layout), kernels_(kernels) {}
+  Result<void> check_output(const StepContext& context, const Node& node) const;
+
+  const Graph& graph_;
+  const WorkspaceLayout& layout_;
+  const KernelSet& kernels_;
+  std::vector<NodeStep> steps_;
+  ScratchNeeds needs_;
+  uint64_t weight_bytes_ = 0;
+};
+
+}  // namespace tandem
