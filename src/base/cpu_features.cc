@@ -60,10 +60,13 @@ CpuFeatures CpuFeatures::detect() { return {}; }
 #endif
 
 std::string CpuFeatures::to_string() const {
-  const std::pair<bool, const char*> names[] = {
-      {avx2, "avx2"},           {avx_vnni, "avx_vnni"},       {avx512, "avx512"},
-      {avx512_vnni, "avx512_vnni"}, {avx512_bf16, "avx512_bf16"}, {neon_dotprod, "neon_dotprod"},
-      {neon_i8mm, "neon_i8mm"}};
+  const std::pair<bool, const char*> names[] = {{avx2, "avx2"},
+                                                {avx_vnni, "avx_vnni"},
+                                                {avx512, "avx512"},
+                                                {avx512_vnni, "avx512_vnni"},
+                                                {avx512_bf16, "avx512_bf16"},
+                                                {neon_dotprod, "neon_dotprod"},
+                                                {neon_i8mm, "neon_i8mm"}};
   std::string out;
   for (const auto& [present, name] : names) {
     if (present) out += (out.empty() ? "" : " ") + std::string(name);

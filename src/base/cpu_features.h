@@ -6,9 +6,9 @@ namespace tandem {
 
 /// Instruction sets of this processor that a kernel may need, as the operating system enables them.
 struct CpuFeatures {
-  bool avx2 = false;         ///< AVX2, FMA and F16C together
+  bool avx2 = false;  ///< AVX2, FMA and F16C together
   bool avx_vnni = false;
-  bool avx512 = false;       ///< F, BW, DQ and VL together
+  bool avx512 = false;  ///< F, BW, DQ and VL together
   bool avx512_vnni = false;
   bool avx512_bf16 = false;
   bool neon_dotprod = false;

@@ -10,16 +10,16 @@ namespace tandem {
 
 /// What kind of thing went wrong; callers branch on it, people read the message.
 enum class ErrorCode {
-  kInvalidArgument,   ///< a flag, request or call argument is outside what is allowed
-  kNotFound,          ///< a file, tensor, key, device or name does not exist
-  kIo,                ///< the operating system refused to read, map or write
-  kCorruptFile,       ///< bytes contradict the format
-  kUnsupported,       ///< well formed, but this build or device cannot run it
-  kOutOfMemory,       ///< an allocation of stated size failed
-  kContextFull,       ///< the session has no room for another token
-  kCancelled,         ///< the caller asked to stop
-  kNumeric,           ///< NaN or infinity where a number was due
-  kDevice,            ///< a device failed while running
+  kInvalidArgument,  ///< a flag, request or call argument is outside what is allowed
+  kNotFound,         ///< a file, tensor, key, device or name does not exist
+  kIo,               ///< the operating system refused to read, map or write
+  kCorruptFile,      ///< bytes contradict the format
+  kUnsupported,      ///< well formed, but this build or device cannot run it
+  kOutOfMemory,      ///< an allocation of stated size failed
+  kContextFull,      ///< the session has no room for another token
+  kCancelled,        ///< the caller asked to stop
+  kNumeric,          ///< NaN or infinity where a number was due
+  kDevice,           ///< a device failed while running
 };
 
 /// The name of a code in JSON and logs, for instance "corrupt_file".

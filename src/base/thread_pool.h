@@ -11,7 +11,8 @@
 namespace tandem {
 
 /// Runs one loop at a time over a fixed set of threads, the caller being thread 0. Workers spin
-/// briefly between loops and then sleep, so a decode step pays no wake-up and an idle chat no power.
+/// briefly between loops and then sleep, so a decode step pays no wake-up and an idle chat no
+/// power.
 ///
 ///   pool.parallel_for(n_tiles, 4, [&](size_t begin, size_t end, int thread) { ... });
 ///
