@@ -105,10 +105,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND TANDEM_AVX512_FLAGS -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
 
-# tandem_kernel(<op> SOURCES ... [AVX2 file] [AVX512 file] [DEPS ...]): library tandem_kernels_<op>
+# tandem_kernel(<op> SOURCES ... [AVX2 ...] [AVX512 ...] [DEPS ...]): library tandem_kernels_<op>
 # with the vector rows this build can have; TANDEM_KERNELS_X86 tells kernels.inc that they exist.
 function(tandem_kernel op)
-  cmake_parse_arguments(arg "" "AVX2;AVX512" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;AVX2;AVX512;DEPS" ${ARGN})
   tandem_library(kernels_${op} SOURCES ${arg_SOURCES} DEPS tensor ${arg_DEPS})
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT TANDEM_SCALAR_ONLY)
     target_compile_definitions(tandem_kernels_${op} PUBLIC TANDEM_KERNELS_X86=1)
