@@ -36,7 +36,6 @@ struct KnownStart {
 
 /// What people hand over instead of a GGUF file.
 constexpr std::array kKnownStarts{
-    KnownStart{"FUGG", "a GGUF file of the opposite byte order (big-endian), which is unsupported"},
     KnownStart{"version https://git-lfs", "a Git LFS pointer; the file itself was not downloaded"},
     KnownStart{"<", "a web page or XML; the download went wrong"},
     KnownStart{"PK\x03\x04", "a ZIP archive or PyTorch checkpoint"},
@@ -47,6 +46,12 @@ constexpr std::array kKnownStarts{
 };
 
 tl::unexpected<Error> not_gguf(const MappedFile& file, std::string_view text) {
+  if (text.starts_with("FUGG")) {
+    return failure(ErrorCode::kUnsupported,
+                   "{}: a GGUF file of the opposite byte order (it starts with 'FUGG'), which is "
+                   "unsupported",
+                   file.path());
+  }
   for (const KnownStart& start : kKnownStarts) {
     if (text.starts_with(start.bytes)) {
       return failure(ErrorCode::kCorruptFile, "{}: not a GGUF file: it starts like {}", file.path(),

@@ -36,8 +36,9 @@ std::string_view type_name(const MetadataValue& value);
 /// of other formats translate into these names, so that the layers above know one vocabulary.
 class Metadata {
  public:
+  Metadata() = default;
   /// Where the pairs came from, for messages.
-  explicit Metadata(std::string source = {}) : source_(std::move(source)) {}
+  explicit Metadata(std::string source) : source_(std::move(source)) {}
 
   const std::string& source() const { return source_; }
   const std::map<std::string, MetadataValue, std::less<>>& entries() const { return entries_; }
