@@ -1,0 +1,139 @@
+// The loop from a prompt to a reply.
+
+#include "engine/generation.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "text/tokenizer/streaming_detokenizer.h"
+
+namespace tandem {
+
+const char* to_string(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStop:
+      return "stop";
+    case FinishReason::kLength:
+      return "length";
+    case FinishReason::kCancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
+
+namespace {
+
+/// One call of generate(): what it was given and what it has made so far.
+class Generation {
+ public:
+  Generation(Session& session, Sampler& sampler, const GenerationOptions& options,
+             const GenerationObserver& observer)
+      : session_(session),
+        sampler_(sampler),
+        options_(options),
+        observer_(observer),
+        tokenizer_(*session.engine().model().tokenizer()),
+        text_(tokenizer_, options.stop, {options.show_control, false}),
+        started_(monotonic_seconds()) {
+    if (options.max_tokens > 0) out_.tokens.reserve(static_cast<size_t>(options.max_tokens));
+  }
+
+  Result<GenerationResult> run(std::span<const TokenId> prompt) {
+    TANDEM_TRY(sampler_.accept_prompt(prompt));
+    out_.n_prompt = static_cast<uint32_t>(prompt.size());
+    TANDEM_TRY(const bool prompt_done, append(prompt, observer_.on_prompt));
+    out_.prompt_seconds = monotonic_seconds() - started_;
+    if (prompt_done) {
+      TANDEM_TRY(decode());
+    }
+    out_.text += text_.finish();
+    if (!out_.tokens.empty()) {
+      out_.decode_seconds = monotonic_seconds() - started_ - out_.first_token_seconds;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  /// False when it was cancelled.
+  Result<bool> append(std::span<const TokenId> tokens, const Session::Progress& progress) {
+    auto outcome = session_.append(tokens, progress);
+    if (outcome) return true;
+    if (outcome.error().code != ErrorCode::kCancelled) return tl::unexpected(outcome.error());
+    out_.finish_reason = FinishReason::kCancelled;
+    return false;
+  }
+
+  Result<void> decode() {
+    out_.finish_reason = FinishReason::kLength;
+    while (!reached_limit()) {
+      TANDEM_TRY(const TokenId token, next_token());
+      if (ended_by(token)) {
+        out_.finish_reason = FinishReason::kStop;
+        return {};
+      }
+      TANDEM_TRY(const bool has_room, make_room());
+      if (reached_limit() || !has_room) return {};
+      TANDEM_TRY(const bool going_on, append({&token, 1}, {}));
+      if (!going_on) return {};
+    }
+    return {};
+  }
+
+  bool reached_limit() const {
+    return options_.max_tokens >= 0 &&
+           out_.tokens.size() >= static_cast<size_t>(options_.max_tokens);
+  }
+
+  Result<TokenId> next_token() {
+    const std::span<float> logits = session_.logits();
+    if (options_.hash_logits) out_.logits_hash = content_hash(std::as_bytes(logits));
+    TANDEM_TRY(const SampledToken sampled, sampler_.sample(logits));
+    TANDEM_TRY(sampler_.accept(sampled.id));
+    out_.tokens.push_back(sampled.id);
+    if (out_.tokens.size() == 1) out_.first_token_seconds = monotonic_seconds() - started_;
+    const bool ends = !options_.ignore_end && tokenizer_.is_end_of_generation(sampled.id);
+    const std::string_view shown = ends ? std::string_view() : text_.push(sampled.id);
+    out_.text += shown;
+    if (observer_.on_token) observer_.on_token(sampled, shown);
+    return sampled.id;
+  }
+
+  bool ended_by(TokenId token) const {
+    return text_.stopped() || (!options_.ignore_end && tokenizer_.is_end_of_generation(token));
+  }
+
+  /// Room for one more token, made by a shift when asked for.
+  Result<bool> make_room() {
+    if (session_.n_tokens() < session_.context()) return true;
+    if (!options_.shift_context) return false;
+    TANDEM_TRY(session_.shift_context(options_.shift_keep));
+    return true;
+  }
+
+  Session& session_;
+  Sampler& sampler_;
+  const GenerationOptions& options_;
+  const GenerationObserver& observer_;
+  const Tokenizer& tokenizer_;
+  StreamingDetokenizer text_;
+  double started_;
+  GenerationResult out_;
+};
+
+}  // namespace
+
+Result<GenerationResult> generate(Session& session, Sampler& sampler,
+                                  std::span<const TokenId> prompt, const GenerationOptions& options,
+                                  const GenerationObserver& observer) {
+  if (session.engine().model().tokenizer() == nullptr) {
+    return failure(ErrorCode::kUnsupported, "{}: the model has no tokenizer, text needs one",
+                   session.engine().model().metadata().source());
+  }
+  if (prompt.empty() && session.logits().empty()) {
+    return failure(ErrorCode::kInvalidArgument, "the prompt has no tokens");
+  }
+  return Generation(session, sampler, options, observer).run(prompt);
+}
+
+}  // namespace tandem
