@@ -16,9 +16,10 @@ struct F32x16 {
   static F32x16 load_partial(const float* p, int n, float fill = 0.0f) {
     const __m256i first_lo = first(n), first_hi = first(n - 8);
     const __m256 filled = _mm256_set1_ps(fill);
-    return {_mm256_blendv_ps(filled, _mm256_maskload_ps(p, first_lo), _mm256_castsi256_ps(first_lo)),
-            _mm256_blendv_ps(filled, _mm256_maskload_ps(p + 8, first_hi),
-                             _mm256_castsi256_ps(first_hi))};
+    return {
+        _mm256_blendv_ps(filled, _mm256_maskload_ps(p, first_lo), _mm256_castsi256_ps(first_lo)),
+        _mm256_blendv_ps(filled, _mm256_maskload_ps(p + 8, first_hi),
+                         _mm256_castsi256_ps(first_hi))};
   }
   static F32x16 load_f16(const uint16_t* p) {
     return {_mm256_cvtph_ps(half(p)), _mm256_cvtph_ps(half(p + 8))};
@@ -44,6 +45,10 @@ struct F32x16 {
 
   friend F32x16 operator+(F32x16 a, F32x16 b) {
     return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)};
+  }
+  friend F32x16 operator-(F32x16 a) {
+    const __m256 sign = _mm256_set1_ps(-0.0f);
+    return {_mm256_xor_ps(sign, a.lo), _mm256_xor_ps(sign, a.hi)};
   }
   friend F32x16 operator-(F32x16 a, F32x16 b) {
     return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)};
@@ -91,6 +96,14 @@ struct F32x16 {
     const __m128 max2 = _mm_max_ps(max4, _mm_movehl_ps(max4, max4));
     return _mm_cvtss_f32(_mm_max_ss(max2, _mm_movehdup_ps(max2)));
   }
+  static void deinterleave(F32x16 low, F32x16 high, F32x16& even, F32x16& odd) {
+    even = {every_second<0x88>(low.lo, low.hi), every_second<0x88>(high.lo, high.hi)};
+    odd = {every_second<0xdd>(low.lo, low.hi), every_second<0xdd>(high.lo, high.hi)};
+  }
+  static void interleave(F32x16 even, F32x16 odd, F32x16& low, F32x16& high) {
+    low = interleave_half(even.lo, odd.lo);
+    high = interleave_half(even.hi, odd.hi);
+  }
 
  private:
   static __m128i half(const uint16_t* p) {
@@ -102,6 +115,19 @@ struct F32x16 {
   /// All ones in the first `n` lanes; n may lie outside [0, 8].
   static __m256i first(int n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  }
+  /// Of sixteen floats those that kShuffle picks from each four: 0x88 the even, 0xdd the odd ones.
+  template <int kShuffle>
+  static __m256 every_second(__m256 lo, __m256 hi) {
+    // The shuffle works in each 128-bit half, which leaves the middle quarters exchanged.
+    const __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(lo, hi, kShuffle));
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(pairs, 0xd8));
+  }
+  static F32x16 interleave_half(__m256 even, __m256 odd) {
+    const __m256 quarters_0_2 = _mm256_unpacklo_ps(even, odd);
+    const __m256 quarters_1_3 = _mm256_unpackhi_ps(even, odd);
+    return {_mm256_permute2f128_ps(quarters_0_2, quarters_1_3, 0x20),
+            _mm256_permute2f128_ps(quarters_0_2, quarters_1_3, 0x31)};
   }
   static __m256 power_of_2(__m256i n) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));

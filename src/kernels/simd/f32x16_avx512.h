@@ -35,6 +35,7 @@ struct F32x16 {
   }
 
   friend F32x16 operator+(F32x16 a, F32x16 b) { return {_mm512_add_ps(a.v, b.v)}; }
+  friend F32x16 operator-(F32x16 a) { return {_mm512_xor_ps(_mm512_set1_ps(-0.0f), a.v)}; }
   friend F32x16 operator-(F32x16 a, F32x16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
   friend F32x16 operator*(F32x16 a, F32x16 b) { return {_mm512_mul_ps(a.v, b.v)}; }
   friend F32x16 operator/(F32x16 a, F32x16 b) { return {_mm512_div_ps(a.v, b.v)}; }
@@ -56,13 +57,28 @@ struct F32x16 {
   }
 
   static float reduce_add(F32x16 a) {
-    const __m256 sum8 =
-        _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+    const __m256 sum8 = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
     const __m128 sum4 = _mm_add_ps(_mm256_castps256_ps128(sum8), _mm256_extractf128_ps(sum8, 1));
     const __m128 sum2 = _mm_add_ps(sum4, _mm_movehl_ps(sum4, sum4));
     return _mm_cvtss_f32(_mm_add_ss(sum2, _mm_movehdup_ps(sum2)));
   }
-  static float reduce_max(F32x16 a) { return _mm512_reduce_max_ps(a.v); }
+  static float reduce_max(F32x16 a) {
+    const __m256 max8 = _mm256_max_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+    const __m128 max4 = _mm_max_ps(_mm256_castps256_ps128(max8), _mm256_extractf128_ps(max8, 1));
+    const __m128 max2 = _mm_max_ps(max4, _mm_movehl_ps(max4, max4));
+    return _mm_cvtss_f32(_mm_max_ss(max2, _mm_movehdup_ps(max2)));
+  }
+  static void deinterleave(F32x16 low, F32x16 high, F32x16& even, F32x16& odd) {
+    const __m512i step =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    even = {_mm512_permutex2var_ps(low.v, step, high.v)};
+    odd = {_mm512_permutex2var_ps(low.v, _mm512_add_epi32(step, _mm512_set1_epi32(1)), high.v)};
+  }
+  static void interleave(F32x16 even, F32x16 odd, F32x16& low, F32x16& high) {
+    const __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    low = {_mm512_permutex2var_ps(even.v, first, odd.v)};
+    high = {_mm512_permutex2var_ps(even.v, _mm512_add_epi32(first, _mm512_set1_epi32(8)), odd.v)};
+  }
 
  private:
   static __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1); }

@@ -44,6 +44,10 @@ struct F32x16 {
   friend F32x16 operator+(F32x16 a, F32x16 b) {
     return make([&](int i) { return a.lane[i] + b.lane[i]; });
   }
+  /// Flips the sign bit.
+  friend F32x16 operator-(F32x16 a) {
+    return make([&](int i) { return -a.lane[i]; });
+  }
   friend F32x16 operator-(F32x16 a, F32x16 b) {
     return make([&](int i) { return a.lane[i] - b.lane[i]; });
   }
@@ -75,9 +79,11 @@ struct F32x16 {
   static F32x16 round(F32x16 a) {
     return make([&](int i) { return std::nearbyintf(a.lane[i]); });
   }
-  /// a * 2^n for integral n in [-252, 252]: two exact multiplications, so subnormals round once.
+  /// a * 2^n for integral n in [-252, 252]: two multiplications of which at most the second rounds.
+  /// NaN where a or n is.
   static F32x16 scale_by_power_of_2(F32x16 a, F32x16 n) {
     return make([&](int i) {
+      if (n.lane[i] != n.lane[i]) return n.lane[i];
       const int whole = static_cast<int>(n.lane[i]);
       const int half = whole >> 1;
       return a.lane[i] * power_of_2(half) * power_of_2(whole - half);
@@ -91,10 +97,24 @@ struct F32x16 {
     }
     return a.lane[0];
   }
+  /// In the same order, each step as `max`: a NaN may be lost.
   static float reduce_max(F32x16 a) {
-    float best = a.lane[0];
-    for (int i = 1; i < 16; ++i) best = a.lane[i] > best ? a.lane[i] : best;
-    return best;
+    for (int width = 8; width > 0; width /= 2) {
+      for (int i = 0; i < width; ++i) {
+        a.lane[i] = a.lane[i] > a.lane[i + width] ? a.lane[i] : a.lane[i + width];
+      }
+    }
+    return a.lane[0];
+  }
+  /// The lanes 0, 2, 4, ... 30 of the 32 in `low` and `high` to `even`, the others to `odd`.
+  static void deinterleave(F32x16 low, F32x16 high, F32x16& even, F32x16& odd) {
+    even = make([&](int i) { return i < 8 ? low.lane[2 * i] : high.lane[2 * i - 16]; });
+    odd = make([&](int i) { return i < 8 ? low.lane[2 * i + 1] : high.lane[2 * i - 15]; });
+  }
+  /// The inverse.
+  static void interleave(F32x16 even, F32x16 odd, F32x16& low, F32x16& high) {
+    low = make([&](int i) { return i % 2 ? odd.lane[i / 2] : even.lane[i / 2]; });
+    high = make([&](int i) { return i % 2 ? odd.lane[8 + i / 2] : even.lane[8 + i / 2]; });
   }
 
  private:
