@@ -24,9 +24,9 @@ inline constexpr size_t kActivationHalf = 16;
 /// one that holds an infinity or NaN has zero codes and a NaN scale, which reaches every output.
 /// K is a multiple of 32. No alignment is needed.
 struct QuantizedActivations {
-  int8_t* codes;   ///< (m, k)
-  float* scales;   ///< (m, k / 32)
-  int16_t* sums;   ///< (m, k / 16): sum of the codes of each half group
+  int8_t* codes;  ///< (m, k)
+  float* scales;  ///< (m, k / 32)
+  int16_t* sums;  ///< (m, k / 16): sum of the codes of each half group
 };
 
 struct QuantizeArgs {
@@ -42,15 +42,15 @@ using QuantizeFn = void (*)(const QuantizeArgs&) noexcept;
 /// one padded with zero rows; the same bytes for every ISA.
 struct PackedMatrix {
   DType type;
-  size_t n;  ///< rows = outputs
-  size_t k;  ///< columns
+  size_t n;               ///< rows = outputs
+  size_t k;               ///< columns
   const std::byte* data;  ///< 64-byte aligned
 };
 
 /// Bytes of the packed form; within 4 % of the file's own.
 size_t packed_bytes(DType type, size_t n, size_t k);
-/// Packs rows [row_begin, row_end) of a matrix in file layout; row_begin is a multiple of 16, and so
-/// is row_end unless it is n. Thread safe for disjoint ranges.
+/// Packs rows [row_begin, row_end) of a matrix in file layout; row_begin is a multiple of 16, and
+/// so is row_end unless it is n. Thread safe for disjoint ranges.
 void pack_rows(DType type, const std::byte* file_rows, size_t n, size_t k, size_t row_begin,
                size_t row_end, std::byte* packed) noexcept;
 /// One row as floats, equal to decoding the file's row.
@@ -66,7 +66,7 @@ bool uses_quantized_activations(DType type);
 /// Every row of the table computes the same bits, for any split of m and n.
 struct LinearArgs {
   PackedMatrix w;
-  const float* x;           ///< float types: (m, k), rows `x_stride` bytes apart
+  const float* x;  ///< float types: (m, k), rows `x_stride` bytes apart
   size_t x_stride;
   QuantizedActivations xq;  ///< quantized types: (m, k)
   const float* bias;        ///< (n) or null
