@@ -49,12 +49,7 @@ struct F32x16 {
   static F32x16 round(F32x16 a) {
     return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
   }
-  static F32x16 scale_by_power_of_2(F32x16 a, F32x16 n) {
-    const __m512i whole = _mm512_cvttps_epi32(n.v);
-    const __m512i half = _mm512_srai_epi32(whole, 1);
-    const __m512 scaled = _mm512_mul_ps(a.v, power_of_2(half));
-    return {_mm512_mul_ps(scaled, power_of_2(_mm512_sub_epi32(whole, half)))};
-  }
+  static F32x16 scale_by_power_of_2(F32x16 a, F32x16 n) { return {_mm512_scalef_ps(a.v, n.v)}; }
 
   static float reduce_add(F32x16 a) {
     const __m256 sum8 = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
@@ -82,9 +77,6 @@ struct F32x16 {
 
  private:
   static __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1); }
-  static __m512 power_of_2(__m512i n) {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(n, _mm512_set1_epi32(127)), 23));
-  }
 };
 
 }  // namespace tandem::kernels::avx512

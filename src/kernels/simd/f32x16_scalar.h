@@ -79,8 +79,8 @@ struct F32x16 {
   static F32x16 round(F32x16 a) {
     return make([&](int i) { return std::nearbyintf(a.lane[i]); });
   }
-  /// a * 2^n for integral n in [-252, 252]: two multiplications of which at most the second rounds.
-  /// NaN where a or n is.
+  /// a * 2^n, rounded once, for integral n in [-252, 252] and 0.5 <= |a| <= 2, 0, infinite or NaN.
+  /// (Of the two multiplications here only the second can round; a smaller a would round twice.)
   static F32x16 scale_by_power_of_2(F32x16 a, F32x16 n) {
     return make([&](int i) {
       if (n.lane[i] != n.lane[i]) return n.lane[i];
