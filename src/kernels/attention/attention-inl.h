@@ -30,13 +30,15 @@ struct F32Source {
   }
 };
 
-/// Up to sixteen f16 as floats, zeros behind; reads no byte beyond them.
+/// Widens `n` f16; pads the last sixteen floats with zeros, but reads no f16 beyond.
 template <class V>
-[[gnu::always_inline]] inline V load_f16_partial(const uint16_t* p, size_t n) {
-  if (n >= 16) return V::load_f16(p);
+[[gnu::always_inline]] inline void widen(const uint16_t* from, size_t n, float* to) {
+  size_t i = 0;
+  for (; i + 16 <= n; i += 16) V::load_f16(from + i).store(to + i);
+  if (i == n) return;
   uint16_t padded[16] = {};
-  std::memcpy(padded, p, n * sizeof(uint16_t));
-  return V::load_f16(padded);
+  std::memcpy(padded, from + i, (n - i) * sizeof(uint16_t));
+  V::load_f16(padded).store(to + i);
 }
 
 /// T: the ISA's vector type V and the size of its register tiles.
@@ -130,22 +132,22 @@ class Pass {
 
   RightView<F32Source> widen_keys(size_t base, Span span) const {
     const size_t tile = kKeyTile * args_.kv.key_size;
-    const uint16_t* from = keys_at(base);
-    float* to = scratch_ + at_.keys;
+    const size_t begin = span.begin / kKeyTile * tile;
     const size_t end = round_up(span.end, kKeyTile) / kKeyTile * tile;
-    for (size_t i = span.begin / kKeyTile * tile; i < end; i += 16) {
-      V::load_f16(from + i).store(to + i);
-    }
+    float* to = scratch_ + at_.keys;
+    widen<V>(keys_at(base) + begin, end - begin, to + begin);
     return {to, kKeyTile, tile};
   }
   RightView<F32Source> widen_values(size_t base, Span span) const {
     const size_t size = args_.kv.value_size;
     const uint16_t* from = values_at(base);
     float* to = scratch_ + at_.values;
+    if (size == value_padded_) {
+      widen<V>(from + span.begin * size, (span.end - span.begin) * size, to + span.begin * size);
+      return {to, size, 16};
+    }
     for (size_t p = span.begin; p < span.end; ++p) {
-      for (size_t i = 0; i < size; i += 16) {
-        load_f16_partial<V>(from + p * size + i, size - i).store(to + p * value_padded_ + i);
-      }
+      widen<V>(from + p * size, size, to + p * value_padded_);
     }
     return {to, value_padded_, 16};
   }

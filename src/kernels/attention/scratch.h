@@ -9,8 +9,8 @@ namespace tandem::kernels::attention {
 /// Positions one step of the online softmax takes together, aligned to absolute position 0.
 inline constexpr size_t kBlock = 64;
 /// Query rows (token x query head) that share one widened block; a larger group is taken whole.
-/// 64 rows of 64 to 128 floats keep queries, sums and block in a core's second level cache.
-inline constexpr size_t kPassRows = 64;
+/// 128 rows of 64 to 128 floats keep queries, sums and block in a core's second level cache.
+inline constexpr size_t kPassRows = 128;
 /// The largest register tile of any ISA, in query rows.
 inline constexpr size_t kMaxTileRows = 8;
 
