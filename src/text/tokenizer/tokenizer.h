@@ -10,12 +10,10 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "base/token_id.h"
 #include "formats/metadata.h"
 
 namespace tandem {
-
-/// Index into a model's vocabulary; rows of its embedding and of its logits.
-using TokenId = int32_t;
 
 struct EncodeOptions {
   /// Put BOS before and EOS after the text where the model's metadata asks for them.
@@ -100,6 +98,8 @@ class Tokenizer {
   bool is_control(TokenId token) const;
   /// The token whose bytes are exactly `piece`, control tokens by name.
   std::optional<TokenId> find(std::string_view piece) const;
+  /// Decoding a text takes away the one space that encoding put before it.
+  bool strips_first_space() const;
   /// The pre-tokenizer in force, for instance "qwen2"; empty when the kind has none.
   std::string_view pre_tokenizer() const;
 

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/token_id.h"
+
+namespace tandem {
+
+/// A token that is found in the text as a whole, before anything else looks at it.
+struct AddedToken {
+  std::string text;
+  TokenId id = kNoId;
+  /// Only found when the caller asks for control tokens.
+  bool control = false;
+  /// Takes the white space before (after) it along.
+  bool strip_left = false;
+  bool strip_right = false;
+  /// Not found inside a word.
+  bool single_word = false;
+  /// Looked for in the normalised text rather than the original one.
+  bool normalized = false;
+
+  static constexpr TokenId kNoId = -1;
+};
+
+/// Strings by their bytes, for finding the longest one at a place.
+class TokenTrie {
+ public:
+  void add(std::string_view text, uint32_t value);
+  bool empty() const { return first_bytes_.none(); }
+  struct Match {
+    uint32_t value;
+    size_t end;
+  };
+  std::optional<Match> longest_at(std::string_view text, size_t pos) const;
+
+ private:
+  struct Node {
+    std::vector<std::pair<uint8_t, uint32_t>> next;  ///< sorted by byte
+    uint32_t value = kNoValue;
+  };
+  static constexpr uint32_t kNoValue = UINT32_MAX;
+  const uint32_t* child(uint32_t node, uint8_t byte) const;
+
+  std::vector<Node> nodes_ = std::vector<Node>(1);
+  std::bitset<256> first_bytes_;
+};
+
+/// The added tokens of a tokenizer and the search for them: leftmost first, the longest there.
+class AddedTokens {
+ public:
+  AddedTokens() = default;
+  explicit AddedTokens(std::vector<AddedToken> tokens);
+
+  /// A stretch of text that is one added token, or none of it.
+  struct Part {
+    size_t begin;
+    size_t end;
+    const AddedToken* token;  ///< null: ordinary text
+  };
+  /// Cuts `text` into parts that cover it, empty ones left out. `normalized` picks which tokens.
+  std::vector<Part> split(std::string_view text, bool normalized, bool control) const;
+
+  /// The added token of exactly this text.
+  std::optional<TokenId> find(std::string_view text) const;
+  const std::vector<AddedToken>& all() const { return tokens_; }
+
+ private:
+  std::vector<AddedToken> tokens_;
+  /// [normalized][with control tokens]
+  TokenTrie tries_[2][2];
+};
+
+}  // namespace tandem

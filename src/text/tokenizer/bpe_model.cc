@@ -1,0 +1,128 @@
+#include "text/tokenizer/bpe_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "text/tokenizer/merge-inl.h"
+#include "text/unicode/utf8.h"
+
+// Byte pair encoding. Most words of a text are tokens as they stand; for those one look-up replaces
+// the merges.
+
+namespace tandem {
+
+void MergeTable::reserve(size_t n_merges) {
+  const size_t capacity = std::bit_ceil(2 * n_merges + 2);
+  slots_.assign(capacity, Slot{});
+  shift_ = 64 - static_cast<uint32_t>(std::countr_zero(capacity));
+}
+
+void MergeTable::add(TokenId left, TokenId right, Merge merge) {
+  size_t slot = slot_of(left, right);
+  while (slots_[slot].left != kNoToken) {
+    if (slots_[slot].left == left && slots_[slot].right == right) return;
+    slot = (slot + 1) & (slots_.size() - 1);
+  }
+  slots_[slot] = {left, right, merge};
+  ++n_merges_;
+}
+
+BpeModel::BpeModel(const Vocabulary& vocabulary, MergeTable merges, const BpeOptions& options)
+    : vocabulary_(vocabulary),
+      merges_(std::move(merges)),
+      options_(options),
+      whole_(new std::atomic<uint8_t>[static_cast<size_t>(vocabulary.size())]) {
+  for (int32_t i = 0; i < vocabulary.size(); ++i) whole_[static_cast<size_t>(i)] = kNotTried;
+  for (size_t i = 0; i < byte_ids_.size(); ++i) {
+    const char byte = static_cast<char>(i);
+    byte_ids_[i] = vocabulary.find({&byte, 1});
+  }
+}
+
+void BpeModel::encode(const Word& word, ModelScratch& scratch, TokenSink& sink) const {
+  const TokenId token = vocabulary_.find(word.text);
+  std::atomic<uint8_t>* whole = nullptr;
+  if (token != kNoToken) {
+    whole = &whole_[static_cast<size_t>(token)];
+    const uint8_t known = whole->load(std::memory_order_relaxed);
+    if (options_.ignore_merges || known == kStaysWhole) {
+      sink.add(token, word, 0, word.text.size());
+      return;
+    }
+  }
+  merge(word.text, scratch);
+  const auto& symbols = scratch.symbols;
+  if (symbols.empty()) return;
+  if (whole != nullptr) {
+    const bool stays = symbols[0].id == token && symbols[0].next == kNoSymbol;
+    whole->store(stays ? kStaysWhole : kSplits, std::memory_order_relaxed);
+  }
+  for (uint32_t i = 0; i != kNoSymbol; i = symbols[i].next) {
+    if (symbols[i].id != kNoToken) sink.add(symbols[i].id, word, symbols[i].from, symbols[i].to);
+  }
+}
+
+void BpeModel::merge(std::string_view text, ModelScratch& scratch) const {
+  scratch.symbols.clear();
+  if (options_.byte_level) {
+    start_from_bytes(text, scratch);
+  } else {
+    start_from_chars(text, scratch);
+  }
+  merge_symbols(scratch, [this](MergeSymbol& left, const MergeSymbol& right) {
+    const MergeTable::Merge* merge = merges_.find(left.id, right.id);
+    left.rank = merge ? merge->rank : kNoRank;
+    left.merged = merge ? merge->result : kNoToken;
+  });
+}
+
+void BpeModel::start_from_bytes(std::string_view text, ModelScratch& scratch) const {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const TokenId id = byte_ids_[static_cast<uint8_t>(text[i])];
+    if (id != kNoToken) {
+      append_symbol(scratch.symbols, id, i, i + 1);
+    } else {
+      add_unknown(text, i, i + 1, scratch);
+    }
+  }
+}
+
+void BpeModel::start_from_chars(std::string_view text, ModelScratch& scratch) const {
+  for (size_t pos = 0; pos < text.size();) {
+    const auto byte = static_cast<uint8_t>(text[pos]);
+    const size_t end = pos + decode_utf8(text, pos).length;
+    const TokenId id =
+        byte < 0x80 ? byte_ids_[byte] : vocabulary_.find(text.substr(pos, end - pos));
+    if (id != kNoToken) {
+      append_symbol(scratch.symbols, id, pos, end);
+    } else {
+      add_unknown(text, pos, end, scratch);
+    }
+    pos = end;
+  }
+}
+
+void BpeModel::add_unknown(std::string_view text, size_t from, size_t to,
+                           ModelScratch& scratch) const {
+  auto& symbols = scratch.symbols;
+  if (options_.byte_fallback) {
+    bool complete = true;
+    for (size_t i = from; i < to; ++i) {
+      complete = complete && vocabulary_.byte_token(static_cast<uint8_t>(text[i])) != kNoToken;
+    }
+    for (size_t i = from; complete && i < to; ++i) {
+      append_symbol(symbols, vocabulary_.byte_token(static_cast<uint8_t>(text[i])), i, i + 1);
+    }
+    if (complete) return;
+  }
+  if (options_.unk == kNoToken) return;
+  const bool fuse = options_.fuse_unk && !symbols.empty() && symbols.back().id == options_.unk;
+  if (fuse) {
+    symbols.back().to = static_cast<uint32_t>(to);
+  } else {
+    append_symbol(symbols, options_.unk, from, to);
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "text/tokenizer/pre_tokenizer.h"
+
+namespace tandem {
+
+/// What a `tokenizer.ggml.pre` name stands for.
+struct NamedPreTokenizer {
+  PreTokenizer pre_tokenizer;
+  /// A word that is a token as a whole is taken without merging.
+  bool ignore_merges = false;
+  /// BOS is added where the metadata does not say.
+  bool adds_bos = false;
+  /// Merges start from characters and spaces are written U+2581, as SentencePiece does, instead of
+  /// from bytes.
+  bool characters = false;
+};
+
+/// Errors: kUnsupported listing every name.
+Result<NamedPreTokenizer> pre_tokenizer_by_name(std::string_view name);
+
+/// All names, separated by ", ".
+std::string pre_tokenizer_names();
+
+}  // namespace tandem
