@@ -27,7 +27,8 @@ constexpr std::array kForeignTypes{
     ForeignType{32, "Q4_0_4_8", true},   ForeignType{33, "Q4_0_8_8", true},
     ForeignType{34, "TQ1_0", false},     ForeignType{35, "TQ2_0", false},
     ForeignType{36, "IQ4_NL_4_4", true}, ForeignType{37, "IQ4_NL_4_8", true},
-    ForeignType{38, "IQ4_NL_8_8", true},
+    ForeignType{38, "IQ4_NL_8_8", true}, ForeignType{40, "NVFP4", false},
+    ForeignType{41, "Q1_0", false},      ForeignType{42, "Q2_0", false},
 };
 
 /// Length of the UTF-8 sequence at the start of `text`, 0 when it is none. Overlong forms,

@@ -19,6 +19,7 @@ namespace {
 constexpr uint64_t kMinTensorInfoBytes = 8 + 1 + 4 + 8 + 4 + 8;
 
 struct Header {
+  uint32_t version;
   uint64_t n_tensors;
   uint64_t n_pairs;
 };
@@ -85,9 +86,9 @@ Result<Header> read_header(GgufCursor& cursor, const MappedFile& file) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (!text.starts_with(kGgufMagic)) return not_gguf(file, text);
   TANDEM_TRY(cursor.take(kGgufMagic.size(), "magic"));
-  TANDEM_TRY(const uint32_t version, cursor.number<uint32_t>("version"));
-  TANDEM_TRY(check_version(cursor, version));
   Header header{};
+  TANDEM_TRY(header.version, cursor.number<uint32_t>("version"));
+  TANDEM_TRY(check_version(cursor, header.version));
   TANDEM_TRY(header.n_tensors, cursor.count(kMinTensorInfoBytes, "number of tensors"));
   TANDEM_TRY(header.n_pairs, cursor.count(kGgufMinPairBytes, "number of keys"));
   return header;
@@ -207,6 +208,7 @@ Result<GgufPart> parse_gguf_part(std::shared_ptr<const MappedFile> file) {
   GgufCursor cursor(file->path(), file->bytes());
   TANDEM_TRY(const Header header, read_header(cursor, *file));
   GgufPart part;
+  part.version = header.version;
   TANDEM_TRY(part.metadata, read_gguf_metadata(cursor, header.n_pairs, file->path()));
   TANDEM_TRY(part.alignment, read_alignment(part.metadata));
   // The count was checked against the whole file; the keys have used some of it.

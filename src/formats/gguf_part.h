@@ -15,6 +15,7 @@ struct GgufPart {
   std::shared_ptr<const MappedFile> file;
   Metadata metadata;
   std::vector<TensorView> tensors;  ///< in file order; bytes owned by `file`
+  uint32_t version = 0;
   uint32_t alignment = 0;
   uint64_t data_end = 0;  ///< byte behind the last tensor (before padding), or behind the header
 };

@@ -15,6 +15,7 @@ namespace {
 ModelFile joined(std::vector<GgufPart> parts) {
   ModelFile model;
   model.metadata = std::move(parts.front().metadata);
+  model.format = fmt::format("GGUF v{}", parts.front().version);
   for (GgufPart& part : parts) {
     const auto index = static_cast<uint32_t>(model.files.size());
     for (TensorView& tensor : part.tensors) {

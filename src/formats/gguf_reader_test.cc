@@ -84,6 +84,8 @@ TEST(GgufReader, ReadsVersionsTwoAndThreeAlike) {
   const ModelFile v3 = open_corpus("v3.gguf");
   ASSERT_EQ(v2.tensors.size(), 2u);
   ASSERT_EQ(v3.tensors.size(), 2u);
+  EXPECT_EQ(v2.format, "GGUF v2");
+  EXPECT_EQ(v3.format, "GGUF v3");
   EXPECT_EQ(v2.tensors[1].shape_text(), "[64, 2]");
   EXPECT_EQ(v2.metadata.entries(), v3.metadata.entries());
   EXPECT_TRUE(std::ranges::equal(v2.tensors[1].bytes, v3.tensors[1].bytes));

@@ -19,7 +19,7 @@ struct TensorView {
   DType type;
   /// Innermost dimension first, as GGUF stores them: (K, N) for a matrix of N rows of K elements.
   std::vector<uint64_t> dims;
-  /// Exactly the tensor's bytes; owned by `file`.
+  /// Exactly the tensor's bytes; owned by `file`. At least 8-byte aligned within it.
   std::span<const std::byte> bytes;
   /// Index into ModelFile::files.
   uint32_t file = 0;
@@ -35,6 +35,8 @@ struct ModelFile {
   std::vector<TensorView> tensors;
   /// The mapped parts, the first one first; they own every tensor's bytes.
   std::vector<std::shared_ptr<const MappedFile>> files;
+  /// What the file says it is, for listings: "GGUF v3".
+  std::string format;
 
   /// Null when there is none of that name. Linear in the number of tensors: callers look up once.
   const TensorView* find(std::string_view name) const;
