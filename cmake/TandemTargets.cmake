@@ -73,6 +73,7 @@ function(tandem_benchmark name)
   add_executable(${name} ${arg_SOURCES})
   list(TRANSFORM arg_DEPS REPLACE "^([a-z_]+)$" "tandem_\\1")
   target_link_libraries(${name} PRIVATE ${arg_DEPS} benchmark::benchmark_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   tandem_compile_settings(${name})
 endfunction()
 
