@@ -147,17 +147,19 @@ TEST(ExactGelu, IsTheFormulaOfTheContract) {
   }
 }
 
-/// e^-g (1 unit), its sum with 1 and the quotient (half a unit each, doubled where a result lies
-/// just above a power of two).
+// Bounds count relative errors in u = 2^-24, the most that one rounding adds; a unit in the last
+// place is at least u of the result. docs/numerics.md has the measured maxima.
+
+/// e^-g (one unit in the last place, 2 u), its sum with 1, the quotient: 4 u.
 TEST_P(Elementwise, SiluStaysWithinItsBound) {
-  const auto bound = [](double) { return 3.0; };
+  const auto bound = [](double) { return 4.0; };
   EXPECT_LE(worst_part(GetParam(), Activation::kSilu, exact_silu, bound, 80.0f), 1.0);
 }
 
-/// As silu, and e^v multiplies the relative error of v by |v|: half a unit each for the constants,
-/// g^2 (of which at most all counts), the sum and the product, 2 units.
+/// As silu, and e^v multiplies the relative error of v by |v|: u each for the constants, g^2, the
+/// sum and the product.
 TEST_P(Elementwise, GeluStaysWithinItsBound) {
-  const auto bound = [](double g) { return 3.0 + 2.0 * std::fabs(twice_gelu_argument(g)); };
+  const auto bound = [](double g) { return 4.0 + 4.0 * std::fabs(twice_gelu_argument(g)); };
   EXPECT_LE(worst_part(GetParam(), Activation::kGeluTanh, exact_gelu, bound, 9.0f), 1.0);
 }
 
@@ -167,13 +169,13 @@ TEST_P(Elementwise, Relu2IsRoundedOnce) {
   EXPECT_LE(worst_part(GetParam(), Activation::kRelu2, exact, bound, 80.0f), 1.0);
 }
 
-/// tanh (1.5 units, up to doubled by the product's binade), the quotient's and product's half
-/// units.
+/// tanh (1.5 units in the last place, 3 u), whose argument's rounding counts at most once, and the
+/// product: 5 u.
 TEST_P(Elementwise, SoftcapStaysWithinItsBound) {
   for (const float cap : {30.0f, 50.0f}) {
     const auto f = [&](const float* x, float* y, size_t n) { GetParam().softcap(x, cap, y, n); };
     const auto exact = [cap](double a) { return cap * std::tanh(a / cap); };
-    const auto bound = [](double) { return 3.0; };
+    const auto bound = [](double) { return 5.0; };
     EXPECT_LE(worst_part(f, exact, bound, 20.0f * cap), 1.0) << cap;
   }
 }
