@@ -82,16 +82,8 @@ void TokenTrie::add(std::string_view text, uint32_t value) {
 }
 
 std::optional<TokenTrie::Match> TokenTrie::longest_at(std::string_view text, size_t pos) const {
-  if (!first_bytes_.test(static_cast<uint8_t>(text[pos]))) return std::nullopt;
   std::optional<Match> best;
-  uint32_t node = 0;
-  while (pos < text.size()) {
-    const uint32_t* next = child(node, static_cast<uint8_t>(text[pos]));
-    if (next == nullptr) break;
-    node = *next;
-    ++pos;
-    if (nodes_[node].value != kNoValue) best = Match{nodes_[node].value, pos};
-  }
+  for_each_at(text, pos, [&](uint32_t value, size_t end) { best = Match{value, end}; });
   return best;
 }
 

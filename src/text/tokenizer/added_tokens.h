@@ -39,6 +39,19 @@ class TokenTrie {
     size_t end;
   };
   std::optional<Match> longest_at(std::string_view text, size_t pos) const;
+  /// Calls `found(value, end)` for every string that begins at `pos`, the shortest first.
+  template <class Found>
+  void for_each_at(std::string_view text, size_t pos, const Found& found) const {
+    if (!first_bytes_.test(static_cast<uint8_t>(text[pos]))) return;
+    uint32_t node = 0;
+    while (pos < text.size()) {
+      const uint32_t* next = child(node, static_cast<uint8_t>(text[pos]));
+      if (next == nullptr) return;
+      node = *next;
+      ++pos;
+      if (nodes_[node].value != kNoValue) found(nodes_[node].value, pos);
+    }
+  }
 
  private:
   struct Node {

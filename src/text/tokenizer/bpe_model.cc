@@ -7,8 +7,7 @@
 #include "text/tokenizer/merge-inl.h"
 #include "text/unicode/utf8.h"
 
-// Byte pair encoding. Most words of a text are tokens as they stand; for those one look-up replaces
-// the merges.
+// Byte pair encoding as Hugging Face's tokenizer.json and GGUF's merges define it.
 
 namespace tandem {
 
@@ -29,37 +28,10 @@ void MergeTable::add(TokenId left, TokenId right, Merge merge) {
 }
 
 BpeModel::BpeModel(const Vocabulary& vocabulary, MergeTable merges, const BpeOptions& options)
-    : vocabulary_(vocabulary),
-      merges_(std::move(merges)),
-      options_(options),
-      whole_(new std::atomic<uint8_t>[static_cast<size_t>(vocabulary.size())]) {
-  for (int32_t i = 0; i < vocabulary.size(); ++i) whole_[static_cast<size_t>(i)] = kNotTried;
+    : MergeModel(vocabulary, options.ignore_merges), merges_(std::move(merges)), options_(options) {
   for (size_t i = 0; i < byte_ids_.size(); ++i) {
     const char byte = static_cast<char>(i);
     byte_ids_[i] = vocabulary.find({&byte, 1});
-  }
-}
-
-void BpeModel::encode(const Word& word, ModelScratch& scratch, TokenSink& sink) const {
-  const TokenId token = vocabulary_.find(word.text);
-  std::atomic<uint8_t>* whole = nullptr;
-  if (token != kNoToken) {
-    whole = &whole_[static_cast<size_t>(token)];
-    const uint8_t known = whole->load(std::memory_order_relaxed);
-    if (options_.ignore_merges || known == kStaysWhole) {
-      sink.add(token, word, 0, word.text.size());
-      return;
-    }
-  }
-  merge(word.text, scratch);
-  const auto& symbols = scratch.symbols;
-  if (symbols.empty()) return;
-  if (whole != nullptr) {
-    const bool stays = symbols[0].id == token && symbols[0].next == kNoSymbol;
-    whole->store(stays ? kStaysWhole : kSplits, std::memory_order_relaxed);
-  }
-  for (uint32_t i = 0; i != kNoSymbol; i = symbols[i].next) {
-    if (symbols[i].id != kNoToken) sink.add(symbols[i].id, word, symbols[i].from, symbols[i].to);
   }
 }
 
@@ -83,7 +55,7 @@ void BpeModel::start_from_bytes(std::string_view text, ModelScratch& scratch) co
     if (id != kNoToken) {
       append_symbol(scratch.symbols, id, i, i + 1);
     } else {
-      add_unknown(text, i, i + 1, scratch);
+      start_unknown(text, i, i + 1, scratch);
     }
   }
 }
@@ -97,14 +69,14 @@ void BpeModel::start_from_chars(std::string_view text, ModelScratch& scratch) co
     if (id != kNoToken) {
       append_symbol(scratch.symbols, id, pos, end);
     } else {
-      add_unknown(text, pos, end, scratch);
+      start_unknown(text, pos, end, scratch);
     }
     pos = end;
   }
 }
 
-void BpeModel::add_unknown(std::string_view text, size_t from, size_t to,
-                           ModelScratch& scratch) const {
+void BpeModel::start_unknown(std::string_view text, size_t from, size_t to,
+                             ModelScratch& scratch) const {
   auto& symbols = scratch.symbols;
   if (options_.byte_fallback) {
     bool complete = true;

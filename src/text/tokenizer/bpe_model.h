@@ -1,14 +1,11 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <vector>
 
-#include "text/tokenizer/token_model.h"
-#include "text/tokenizer/vocabulary.h"
+#include "text/tokenizer/merge_model.h"
 
 namespace tandem {
 
@@ -61,27 +58,23 @@ struct BpeOptions {
 };
 
 /// Byte pair encoding with ranked merges.
-class BpeModel : public TokenModel {
+class BpeModel : public MergeModel {
  public:
-  /// `vocabulary` must outlive the model.
   BpeModel(const Vocabulary& vocabulary, MergeTable merges, const BpeOptions& options);
-  void encode(const Word& word, ModelScratch& scratch, TokenSink& sink) const override;
+
+ protected:
+  void merge(std::string_view text, ModelScratch& scratch) const override;
+  /// Never called: unknown characters are settled before merging.
+  void add_unknown(const Word&, const MergeSymbol&, TokenSink&) const override {}
 
  private:
-  enum WholeWord : uint8_t { kNotTried, kStaysWhole, kSplits };
-
-  void merge(std::string_view text, ModelScratch& scratch) const;
   void start_from_bytes(std::string_view text, ModelScratch& scratch) const;
   void start_from_chars(std::string_view text, ModelScratch& scratch) const;
-  void add_unknown(std::string_view text, size_t from, size_t to, ModelScratch& scratch) const;
+  void start_unknown(std::string_view text, size_t from, size_t to, ModelScratch& scratch) const;
 
-  const Vocabulary& vocabulary_;
   MergeTable merges_;
   BpeOptions options_;
   std::array<TokenId, 256> byte_ids_;  ///< the token of each single byte or ASCII character
-  /// Whether merging the bytes of a token gives that token back, found out once for each token
-  /// that occurs. Threads may find the same answer twice, never different ones.
-  std::unique_ptr<std::atomic<uint8_t>[]> whole_;
 };
 
 }  // namespace tandem

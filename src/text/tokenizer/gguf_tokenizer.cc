@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <utility>
 
 #include "text/tokenizer/bpe_model.h"
 #include "text/tokenizer/byte_level.h"
+#include "text/tokenizer/char_map.h"
 #include "text/tokenizer/end_markers.h"
 #include "text/tokenizer/pre_tokenizer_names.h"
+#include "text/tokenizer/score_model.h"
 #include "text/tokenizer/tokenizer_impl.h"
+#include "text/tokenizer/unigram_model.h"
 
 // Builds a tokenizer from GGUF's tokenizer.ggml.* keys. Every array is checked against the number
 // of tokens before anything is read from it.
@@ -49,17 +53,19 @@ class GgufLoader {
 
   Result<std::unique_ptr<const Tokenizer>> load() {
     TANDEM_TRY(kind_, metadata_.string("tokenizer.ggml.model"));
-    if (kind_ == "gpt2" || kind_ == "gemma4") {
-      TANDEM_TRY(choose_pre_tokenizer());
-    } else {
+    const bool has_merges = kind_ == "gpt2" || kind_ == "gemma4";
+    if (!has_merges && kind_ != "llama" && kind_ != "t5") {
       return failure(ErrorCode::kUnsupported,
                      "{}: tokenizer.ggml.model \"{}\" is not known; known are gpt2, gemma4, llama, "
                      "t5",
                      metadata_.source(), kind_);
     }
+    if (has_merges) TANDEM_TRY(choose_pre_tokenizer());
     TANDEM_TRY(read_tokens());
     TANDEM_TRY(read_special_ids());
-    TANDEM_TRY(build_bpe());
+    if (has_merges) TANDEM_TRY(build_bpe());
+    if (kind_ == "llama") TANDEM_TRY(build_score_model());
+    if (kind_ == "t5") TANDEM_TRY(build_unigram());
     collect_end_of_generation(*impl_, options_.extra_end_ids);
     TANDEM_TRY(choose_ends());
     return std::make_unique<const Tokenizer>(
@@ -147,6 +153,9 @@ class GgufLoader {
     }
     if (n_scores != n_tokens) {
       return corrupt("{} has {} entries for {} tokens", kKey, n_scores, n_tokens);
+    }
+    for (size_t i = 0; i < n_tokens; ++i) {
+      if (!std::isfinite(scores[i])) return corrupt("{}[{}] is {}", kKey, i, scores[i]);
     }
     return scores;
   }
@@ -277,16 +286,78 @@ class GgufLoader {
     options.ignore_merges = named_.ignore_merges;
     options.byte_fallback = !byte_level();
     options.unk = impl_->unk.value_or(kNoToken);
+    if (!byte_level()) cut_before_spaces_if_exact(*impl_);
     impl_->model = std::make_unique<BpeModel>(impl_->vocabulary, std::move(table), options);
     return {};
+  }
+
+  Result<void> require_scores() const {
+    if (!metadata_.contains("tokenizer.ggml.scores")) {
+      return failure(ErrorCode::kNotFound, "{}: tokenizer.ggml.scores is missing",
+                     metadata_.source());
+    }
+    return {};
+  }
+
+  Result<void> build_score_model() {
+    TANDEM_TRY(require_scores());
+    impl_->normalizer.add(replace_string(std::string(kMarker), " "));
+    TANDEM_TRY(impl_->space_before_text,
+               metadata_.boolean_or("tokenizer.ggml.add_space_prefix", true));
+    impl_->strip_first_space = impl_->space_before_text;
+    cut_before_spaces_if_exact(*impl_);
+    impl_->model = std::make_unique<ScoreModel>(impl_->vocabulary, impl_->unk.value_or(kNoToken));
+    return {};
+  }
+
+  Result<void> build_unigram() {
+    TANDEM_TRY(require_scores());
+    if (!impl_->unk) {
+      return failure(ErrorCode::kNotFound, "{}: tokenizer.ggml.unknown_token_id is missing",
+                     metadata_.source());
+    }
+    TANDEM_TRY(const std::string char_map, char_map_bytes());
+    if (!char_map.empty()) {
+      auto map = CharMap::parse(char_map);
+      if (!map) return tl::unexpected<Error>(map.error().within(metadata_.source()));
+      impl_->normalizer.add(apply_char_map(std::move(*map)));
+    }
+    TANDEM_TRY(const bool prefix, metadata_.boolean_or("tokenizer.ggml.add_space_prefix", true));
+    TANDEM_TRY(const bool squeeze,
+               metadata_.boolean_or("tokenizer.ggml.remove_extra_whitespaces", false));
+    impl_->normalizer.add(replace_string(std::string(kMarker), " "));
+    impl_->normalizer.add(sentencepiece_spaces(prefix, squeeze));
+    impl_->strip_first_space = prefix || squeeze;
+    std::vector<double> scores;
+    for (TokenId id = 0; id < impl_->vocabulary.size(); ++id) {
+      const bool user_defined = impl_->vocabulary.kind(id) == TokenKind::kUserDefined;
+      scores.push_back(user_defined ? 0.0 : impl_->vocabulary.score(id));
+    }
+    impl_->model =
+        std::make_unique<UnigramModel>(impl_->vocabulary, std::move(scores), *impl_->unk, false);
+    return {};
+  }
+
+  Result<std::string> char_map_bytes() const {
+    constexpr std::string_view kKey = "tokenizer.ggml.precompiled_charsmap";
+    const MetadataValue* value = metadata_.find(kKey);
+    if (value == nullptr) return std::string();
+    if (const auto* u8 = std::get_if<std::vector<uint8_t>>(value)) {
+      return std::string(u8->begin(), u8->end());
+    }
+    if (const auto* i8 = std::get_if<std::vector<int8_t>>(value)) {
+      return std::string(i8->begin(), i8->end());
+    }
+    return corrupt("{} is not an array of bytes", kKey);
   }
 
   /// Which of BOS and EOS are put around a text. No id in the file means no token, whatever the
   /// flag says: no default id is ever right.
   Result<void> choose_ends() {
-    const bool bos_by_default = named_.adds_bos || kind_ == "gemma4";
+    const bool bos_by_default = named_.adds_bos || kind_ == "gemma4" || kind_ == "llama";
     TANDEM_TRY(bool add_bos, metadata_.boolean_or("tokenizer.ggml.add_bos_token", bos_by_default));
-    TANDEM_TRY(const bool add_eos, metadata_.boolean_or("tokenizer.ggml.add_eos_token", false));
+    TANDEM_TRY(const bool add_eos,
+               metadata_.boolean_or("tokenizer.ggml.add_eos_token", kind_ == "t5"));
     if (kind_ == "gemma4") add_bos = true;  // files of the model's first days say otherwise
     TANDEM_TRY(add_end(add_bos, "bos", impl_->bos, impl_->before_text));
     return add_end(add_eos, "eos", impl_->eos, impl_->after_text);

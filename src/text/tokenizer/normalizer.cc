@@ -29,6 +29,30 @@ Normalizer::Step replace_string(std::string from, std::string to) {
   };
 }
 
+Normalizer::Step sentencepiece_spaces(bool prefix, bool squeeze) {
+  return [prefix, squeeze](NormalizedText& target) -> Result<void> {
+    const std::string_view text = target.text();
+    NormalizedText::Rewrite rewrite(target);
+    bool prefixed = !prefix;
+    bool in_word = false;
+    for (size_t pos = 0; pos < text.size(); ++pos) {
+      if (text[pos] == ' ') {
+        in_word = false;
+        if (!squeeze) rewrite.copy(pos, pos + 1);
+        continue;
+      }
+      if (!in_word && (!prefixed || squeeze)) {
+        rewrite.put(" ", pos, pos);
+        prefixed = true;
+      }
+      in_word = true;
+      rewrite.copy(pos, pos + 1);
+    }
+    rewrite.commit();
+    return {};
+  };
+}
+
 Normalizer::Step prepend_string(std::string prefix) {
   return [prefix = std::move(prefix)](NormalizedText& target) -> Result<void> {
     if (target.text().empty()) return {};

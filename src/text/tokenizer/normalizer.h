@@ -25,6 +25,9 @@ class Normalizer {
 
 /// Every `from` becomes `to`.
 Normalizer::Step replace_string(std::string from, std::string to);
+/// SentencePiece's handling of spaces: one before the text, and with `squeeze` none but single ones
+/// between words.
+Normalizer::Step sentencepiece_spaces(bool prefix, bool squeeze);
 /// Puts `prefix` before a text that is not empty.
 Normalizer::Step prepend_string(std::string prefix);
 

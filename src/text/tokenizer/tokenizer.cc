@@ -113,6 +113,18 @@ class Encoder {
 
 }  // namespace
 
+void cut_before_spaces_if_exact(Tokenizer::Impl& impl) {
+  for (TokenId id = 0; id < impl.vocabulary.size(); ++id) {
+    const TokenKind kind = impl.vocabulary.kind(id);
+    if (kind == TokenKind::kControl || kind == TokenKind::kUnknown) continue;
+    const std::string_view piece = impl.vocabulary.piece(id);
+    for (size_t i = piece.find(' ', 1); i < piece.size(); i = piece.find(' ', i + 1)) {
+      if (piece[i - 1] != ' ') return;
+    }
+  }
+  impl.pre_tokenizer.add_cut_before_spaces();
+}
+
 Tokenizer::Tokenizer(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 Tokenizer::~Tokenizer() = default;
 
