@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 namespace tandem::cli {
 
@@ -11,6 +13,12 @@ void CommandContext::finish(const Result<void>& outcome) {
   std::fflush(stdout);
   fmt::print(stderr, "tandem: error: {}\n", outcome.error().message);
   exit_code = outcome.error().code == ErrorCode::kInvalidArgument ? 2 : 1;
+}
+
+Result<void> write_output(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return {};
+  return failure(ErrorCode::kIo, "standard output: cannot write: {}", std::strerror(errno));
 }
 
 }  // namespace tandem::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -18,5 +19,9 @@ struct CommandContext {
   /// argument was wrong, 1 otherwise.
   void finish(const Result<void>& outcome);
 };
+
+/// Writes all of `text` to standard output. Errors: kIo with the system's reason, such as a full
+/// disk; fmt::print would throw instead.
+Result<void> write_output(std::string_view text);
 
 }  // namespace tandem::cli

@@ -2,11 +2,10 @@
 
 #include "cli/inspect_command.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <string>
 
+#include "cli/embedded_model.h"
 #include "cli/inspect_report.h"
 #include "formats/gguf_reader.h"
 
@@ -22,18 +21,15 @@ struct Arguments {
 };
 
 Result<void> run(Arguments arguments) {
-  TANDEM_TRY(const ModelFile model, open_gguf(arguments.file));
+  TANDEM_TRY(const ModelFile model,
+             arguments.file.empty() ? parse_gguf(embedded_model()) : open_gguf(arguments.file));
   const bool selected = arguments.only_metadata || arguments.only_tensors;
   arguments.options.metadata = !selected || arguments.only_metadata;
   arguments.options.tensors = !selected || arguments.only_tensors;
-  if (!arguments.json) {
-    fmt::print("{}", inspect_text(model, arguments.options));
-    return {};
-  }
+  if (!arguments.json) return write_output(inspect_text(model, arguments.options));
   // Texts of the file may be broken UTF-8, which JSON cannot carry.
   constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
-  fmt::print("{}\n", inspect_json(model, arguments.options).dump(2, ' ', false, kReplace));
-  return {};
+  return write_output(inspect_json(model, arguments.options).dump(2, ' ', false, kReplace) + '\n');
 }
 
 }  // namespace
@@ -42,7 +38,8 @@ void add_inspect_command(CLI::App& app, CommandContext& context) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "inspect", "List a model file's metadata, tensors, types, sizes and bits per weight");
-  command->add_option("FILE", arguments->file, "GGUF file; any part of a split model")->required();
+  command->add_option("FILE", arguments->file,
+                      "GGUF file, any part of a split model (default: the embedded demo model)");
   command->add_flag("--json", arguments->json, "Print JSON, schema tandem.inspect.v1");
   command->add_flag("--metadata", arguments->only_metadata, "List metadata, not tensors");
   command->add_flag("--tensors", arguments->only_tensors, "List tensors, not metadata");

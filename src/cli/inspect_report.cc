@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -31,8 +32,10 @@ struct Totals {
     n_parameters += tensor.n_elements();
     n_bytes += tensor.bytes.size();
   }
-  double bits_per_weight() const {
-    return n_parameters == 0 ? 0 : 8.0 * static_cast<double>(n_bytes) / n_parameters;
+  /// Nothing without parameters.
+  std::optional<double> bits_per_weight() const {
+    if (n_parameters == 0) return std::nullopt;
+    return 8.0 * static_cast<double>(n_bytes) / static_cast<double>(n_parameters);
   }
 };
 
@@ -170,6 +173,11 @@ std::string count_text(uint64_t n) {
   return fmt::format("{}", n);
 }
 
+std::string bits_text(const Totals& totals) {
+  const auto bits = totals.bits_per_weight();
+  return bits ? fmt::format("{:.3f}", *bits) : "-";
+}
+
 std::string summary_text(const ModelFile& model, const Summary& summary) {
   const auto stated = [&](std::string_view key) -> std::string {
     const std::string* text = find_string(model.metadata, key);
@@ -180,7 +188,7 @@ std::string summary_text(const ModelFile& model, const Summary& summary) {
   table.add({"architecture", stated("general.architecture")});
   table.add({"name", stated("general.name")});
   table.add({"parameters", count_text(summary.all.n_parameters)});
-  table.add({"bits per weight", fmt::format("{:.3f}", summary.all.bits_per_weight())});
+  table.add({"bits per weight", bits_text(summary.all)});
   table.add({"tensor bytes",
              fmt::format("{} ({})", bytes_text(summary.all.n_bytes), summary.all.n_bytes)});
   table.add(
@@ -203,8 +211,7 @@ std::string types_text(const Summary& summary) {
   table.add({"type", "tensors", "parameters", "size", "bits/weight"});
   for (const auto& [type, totals] : types_by_size(summary)) {
     table.add({std::string(name(type)), std::to_string(totals.n_tensors),
-               std::to_string(totals.n_parameters), bytes_text(totals.n_bytes),
-               fmt::format("{:.3f}", totals.bits_per_weight())});
+               std::to_string(totals.n_parameters), bytes_text(totals.n_bytes), bits_text(totals)});
   }
   return fmt::format("\ntypes ({})\n", summary.by_type.size()) + table.to_string(2);
 }
@@ -237,12 +244,11 @@ std::string tensors_text(const ModelFile& model, const InspectOptions& options) 
 }
 
 Json totals_json(const Totals& totals) {
-  Json bits = nullptr;
-  if (totals.n_parameters > 0) bits = totals.bits_per_weight();
+  const auto bits = totals.bits_per_weight();
   return {{"tensors", totals.n_tensors},
           {"parameters", totals.n_parameters},
           {"bytes", totals.n_bytes},
-          {"bits_per_weight", bits}};
+          {"bits_per_weight", bits ? Json(*bits) : Json(nullptr)}};
 }
 
 Json string_or_null(const Metadata& metadata, std::string_view key) {

@@ -115,6 +115,7 @@ TEST(InspectText, ShowsSummaryTypesAndTensors) {
                               "  token_embd.weight    F32   [8, 4]   128 bytes\n"
                               "  blk.0.ffn_up.weight  Q8_0  [64, 2]  136 bytes\n"));
   EXPECT_THAT(text, Not(HasSubstr("files (")));
+  EXPECT_THAT(inspect_text(open_corpus("empty.gguf"), {}), HasSubstr("bits per weight  -\n"));
   EXPECT_THAT(inspect_text(open_corpus("split-00001-of-00003.gguf"), {}), HasSubstr("files (3)"));
 }
 

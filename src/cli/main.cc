@@ -1,12 +1,16 @@
 // The program `tandem`: one subcommand per file of this folder.
 
 #include "cli/command.h"
+#include "cli/inspect_command.h"
+#include "cli/run_command.h"
 
 int main(int argc, char** argv) {
   CLI::App app{"Tandem runs small language models on the CPU and the NPU in tandem."};
   app.name("tandem");
   app.require_subcommand(1);
   tandem::cli::CommandContext context;
+  tandem::cli::add_inspect_command(app, context);
+  tandem::cli::add_run_command(app, context);
 
   try {
     app.parse(argc, argv);

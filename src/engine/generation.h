@@ -19,6 +19,7 @@ struct GenerationOptions {
   bool shift_context = false;
   uint32_t shift_keep = 0;    ///< tokens at the start that a shift never drops
   bool show_control = false;  ///< write control tokens as their text
+  bool hash_logits = false;   ///< fill GenerationResult::logits_hash
 };
 
 enum class FinishReason : uint8_t {

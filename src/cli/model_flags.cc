@@ -1,0 +1,54 @@
+#include "cli/model_flags.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/embedded_model.h"
+#include "device/cpu/cpu_device.h"
+#include "formats/gguf_reader.h"
+
+namespace tandem::cli {
+namespace {
+
+void print_warning(LogLevel level, std::string_view message) {
+  if (level == LogLevel::kWarning) fmt::print(stderr, "tandem: warning: {}\n", message);
+}
+
+}  // namespace
+
+void add_model_flags(CLI::App& command, ModelFlags& flags) {
+  command.add_option("-m,--model", flags.model, "GGUF file (default: the embedded demo model)");
+  command.add_option("-c,--context", flags.context,
+                     "Positions a session may hold (default: the model's, at most 32768)");
+  command.add_option("-t,--threads", flags.threads, "Compute threads (default: all processors)");
+  command.add_option("--isa", flags.isa, "Force kernels: scalar, avx2 or avx512_vnni")
+      ->envname("TANDEM_ISA");
+  command.add_option("--pre", flags.pre, "Override the file's pre-tokenizer name");
+  command.add_option("--chunk", flags.chunk, "Prompt tokens computed together")
+      ->capture_default_str();
+  command.add_flag("--check", flags.check, "Stop at the first NaN or infinity, naming the layer");
+}
+
+Result<std::shared_ptr<const Model>> open_model(const ModelFlags& flags) {
+  const ModelOptions options{
+      .tokenizer = {.pre_override = flags.pre, .extra_end_ids = {}, .log = print_warning}};
+  if (!flags.model.empty()) return Model::load(flags.model, options);
+  TANDEM_TRY(ModelFile file, parse_gguf(embedded_model()));
+  return Model::from_file(std::move(file), options);
+}
+
+Result<std::shared_ptr<Engine>> open_engine(const ModelFlags& flags) {
+  EngineOptions options{.context = flags.context,
+                        .n_threads = flags.threads,
+                        .isa = std::nullopt,
+                        .prefill_chunk = flags.chunk,
+                        .check_finite = flags.check};
+  if (!flags.isa.empty()) {
+    TANDEM_TRY(options.isa, isa_from_name(flags.isa));
+  }
+  TANDEM_TRY(auto model, open_model(flags));
+  return Engine::create(std::move(model), options);
+}
+
+}  // namespace tandem::cli
