@@ -146,6 +146,10 @@ Result<std::vector<int32_t>> Metadata::integers(std::string_view key) const {
       *value);
 }
 
+Result<std::vector<bool>> Metadata::booleans(std::string_view key) const {
+  return exactly<std::vector<bool>>(*this, key);
+}
+
 Result<std::vector<float>> Metadata::floats(std::string_view key) const {
   return exactly<std::vector<float>>(*this, key);
 }

@@ -57,6 +57,7 @@ class Metadata {
   Result<std::vector<std::string>> strings(std::string_view key) const;
   /// Any integer array whose elements fit; a scalar reads as an array of one.
   Result<std::vector<int32_t>> integers(std::string_view key) const;
+  Result<std::vector<bool>> booleans(std::string_view key) const;
   /// Float arrays only; GGUF tools never store these any narrower.
   Result<std::vector<float>> floats(std::string_view key) const;
 

@@ -62,6 +62,8 @@ TEST(Metadata, ArraysOfIntegersOfAnyWidth) {
   EXPECT_EQ(m.integers("u64").error().message,
             "m.gguf: key 'u64[1]' holds 1099511627776, which does not fit i32");
   EXPECT_FALSE(m.integers("bools"));
+  EXPECT_THAT(*m.booleans("bools"), ElementsAre(true));
+  EXPECT_FALSE(m.booleans("i8"));
 }
 
 TEST(Metadata, DefaultsStandInForMissingKeysOnly) {
