@@ -22,6 +22,7 @@ class GraphBuilder {
   RopeTableId add_rope_table(RopeTable table);
   StateId add_state(State state);
   const Weight& weight(WeightId id) const { return graph_.weights[id]; }
+  uint32_t width(ValueId id) const { return graph_.values[id].width; }
 
   /// Names of the following nodes start with "layers.N.", or with nothing after leave_layers.
   void enter_layer(int layer) { layer_ = layer; }
@@ -49,7 +50,6 @@ class GraphBuilder {
  private:
   ValueId append(Op op, const char* name, std::vector<ValueId> inputs, uint32_t width,
                  NodeAttributes attributes = {});
-  uint32_t width(ValueId id) const { return graph_.values[id].width; }
 
   Graph graph_;
   int layer_ = -1;

@@ -9,9 +9,15 @@ namespace tandem {
 namespace {
 
 constexpr auto kArchitectures = std::to_array<Architecture>({
+    {"bitnet", build_bitnet},
+    {"gemma2", build_gemma2},
+    {"gemma3", build_gemma3},
     {"llama", build_llama},
+    {"mistral3", build_mistral3},
+    {"phi3", build_phi3},
     {"qwen2", build_qwen2},
     {"qwen3", build_qwen3},
+    {"smollm3", build_smollm3},
 });
 
 }  // namespace

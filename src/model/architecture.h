@@ -23,8 +23,14 @@ std::span<const Architecture> architectures();
 /// Errors: kUnsupported listing the known names.
 Result<const Architecture*> find_architecture(std::string_view name);
 
+Result<uint32_t> build_bitnet(GraphContext& context);
+Result<uint32_t> build_gemma2(GraphContext& context);
+Result<uint32_t> build_gemma3(GraphContext& context);
 Result<uint32_t> build_llama(GraphContext& context);
+Result<uint32_t> build_mistral3(GraphContext& context);
+Result<uint32_t> build_phi3(GraphContext& context);
 Result<uint32_t> build_qwen2(GraphContext& context);
 Result<uint32_t> build_qwen3(GraphContext& context);
+Result<uint32_t> build_smollm3(GraphContext& context);
 
 }  // namespace tandem

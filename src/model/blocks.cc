@@ -5,14 +5,37 @@
 #include "model/rope_table.h"
 
 namespace tandem {
+
+Result<ValueId> scale_by_file(GraphContext& c, const char* tensor, const char* name, ValueId x) {
+  TANDEM_TRY(const std::vector<float> scale, c.optional_numbers(tensor, 1));
+  return scale.empty() ? x : c.build.scale((std::string(name) + "_scale").c_str(), x, scale[0]);
+}
+
 namespace {
 
-Result<ValueId> project(GraphContext& c, const char* name, ValueId x, uint32_t rows) {
-  const std::string weight_name = std::string("attn_") + name + ".weight";
-  const std::string bias_name = std::string("attn_") + name + ".bias";
-  TANDEM_TRY(const WeightId weight, c.matrix(weight_name.c_str(), rows, c.h.width));
-  TANDEM_TRY(const auto bias, c.optional_vector(bias_name.c_str(), rows));
-  return c.build.linear(name, x, weight, bias);
+std::string attention_tensor(const char* name, const char* kind) {
+  return std::string("attn_") + name + "." + kind;
+}
+
+/// One of several projections of the attention block's input that a file may store fused, one
+/// after the other, as attn_qkv.
+struct Projection {
+  const char* name;
+  uint32_t first;  ///< row in attn_qkv
+  uint32_t rows;
+};
+
+Result<ValueId> project(GraphContext& c, const Projection& p, ValueId x, uint32_t fused_rows) {
+  const bool fused = c.has("attn_qkv.weight");
+  const char* file_name = fused ? "qkv" : p.name;
+  const uint32_t total = fused ? fused_rows : p.rows;
+  const uint32_t first = fused ? p.first : 0;
+  TANDEM_TRY(const WeightId weight, c.matrix_rows(attention_tensor(file_name, "weight").c_str(),
+                                                  total, c.h.width, first, p.rows));
+  TANDEM_TRY(const auto bias, c.optional_vector_part(attention_tensor(file_name, "bias").c_str(),
+                                                     total, first, p.rows));
+  return scale_by_file(c, attention_tensor(p.name, "scale").c_str(), p.name,
+                       c.build.linear(p.name, x, weight, bias));
 }
 
 Result<ValueId> normalize_heads(GraphContext& c, const char* name, ValueId x) {
@@ -24,10 +47,14 @@ Result<ValueId> normalize_heads(GraphContext& c, const char* name, ValueId x) {
 }  // namespace
 
 Result<Qkv> project_qkv(GraphContext& c, ValueId x) {
+  const uint32_t q_rows = c.h.n_heads * c.h.key_size;
+  const uint32_t k_rows = c.h.n_kv_heads * c.h.key_size;
+  const uint32_t v_rows = c.h.n_kv_heads * c.h.value_size;
+  const uint32_t all = q_rows + k_rows + v_rows;
   Qkv out;
-  TANDEM_TRY(out.q, project(c, "q", x, c.h.n_heads * c.h.key_size));
-  TANDEM_TRY(out.k, project(c, "k", x, c.h.n_kv_heads * c.h.key_size));
-  TANDEM_TRY(out.v, project(c, "v", x, c.h.n_kv_heads * c.h.value_size));
+  TANDEM_TRY(out.q, project(c, {"q", 0, q_rows}, x, all));
+  TANDEM_TRY(out.k, project(c, {"k", q_rows, k_rows}, x, all));
+  TANDEM_TRY(out.v, project(c, {"v", q_rows + k_rows, v_rows}, x, all));
   return out;
 }
 
@@ -51,13 +78,18 @@ Result<ValueId> attend(GraphContext& c, Qkv qkv, const SelfAttention& options) {
   return c.build.attention(qkv.q, {state, c.h.n_heads, scale, options.softcap});
 }
 
-Result<ValueId> self_attention(GraphContext& c, ValueId x, const SelfAttention& options) {
-  TANDEM_TRY(const Qkv qkv, project_qkv(c, x));
-  TANDEM_TRY(const ValueId mixed, attend(c, qkv, options));
+Result<ValueId> project_attention_output(GraphContext& c, ValueId mixed) {
   TANDEM_TRY(const WeightId weight,
              c.matrix("attn_output.weight", c.h.width, c.h.n_heads * c.h.value_size));
   TANDEM_TRY(const auto bias, c.optional_vector("attn_output.bias", c.h.width));
-  return c.build.linear("attention_output", mixed, weight, bias);
+  return scale_by_file(c, "attn_output.scale", "attention_output",
+                       c.build.linear("attention_output", mixed, weight, bias));
+}
+
+Result<ValueId> self_attention(GraphContext& c, ValueId x, const SelfAttention& options) {
+  TANDEM_TRY(const Qkv qkv, project_qkv(c, x));
+  TANDEM_TRY(const ValueId mixed, attend(c, qkv, options));
+  return project_attention_output(c, mixed);
 }
 
 Result<ValueId> gated_ffn(GraphContext& c, ValueId x, kernels::Activation activation) {
@@ -74,11 +106,11 @@ Result<ValueId> gated_ffn(GraphContext& c, ValueId x, kernels::Activation activa
 
 Result<ValueId> output_logits(GraphContext& c, ValueId x) {
   c.leave_layers();
-  TANDEM_TRY(const WeightId norm, c.vector("output_norm.weight", c.h.width));
   TANDEM_TRY(const WeightId head, c.output_head());
-  const ValueId wanted = c.build.select_rows(x);
-  const ValueId normed = c.build.rms_norm("output_norm", wanted, norm, c.h.norm_epsilon);
-  return c.build.linear("logits", normed, head);
+  TANDEM_TRY(const ValueId h,
+             normed(c, "output_norm", "output_norm.weight", c.build.select_rows(x)));
+  TANDEM_TRY(const auto bias, c.optional_vector("output.bias", c.h.vocabulary));
+  return c.build.linear("logits", h, head, bias);
 }
 
 Result<ValueId> embed_tokens(GraphContext& c) {
@@ -87,21 +119,27 @@ Result<ValueId> embed_tokens(GraphContext& c) {
 }
 
 Result<RopeTableId> shared_rope_table(GraphContext& c) {
-  TANDEM_TRY(const auto divisors, c.optional_numbers("rope_freqs.weight", c.h.n_rotated / 2));
+  const bool is_long = c.context() > c.h.rope_scaling.original_context;
+  const char* tensor = c.has("rope_freqs.weight") ? "rope_freqs.weight"
+                       : is_long                  ? "rope_factors_long.weight"
+                                                  : "rope_factors_short.weight";
+  TANDEM_TRY(const auto divisors, c.optional_numbers(tensor, c.h.n_rotated / 2));
   return c.build.add_rope_table(
       make_rope_table({c.h.n_rotated, c.h.rope_base, c.h.rope_scaling, divisors}));
 }
 
-Result<ValueId> pre_norm_layer(GraphContext& c, ValueId x, const SelfAttention& options) {
-  TANDEM_TRY(const WeightId attention_norm, c.vector("attn_norm.weight", c.h.width));
-  const ValueId normed = c.build.rms_norm("attention_norm", x, attention_norm, c.h.norm_epsilon);
-  TANDEM_TRY(const ValueId attention, self_attention(c, normed, options));
-  x = c.build.add("attention_residual", x, attention);
+Result<ValueId> normed(GraphContext& c, const char* name, const char* tensor, ValueId x) {
+  TANDEM_TRY(const WeightId weight, c.vector(tensor, c.build.width(x)));
+  return c.build.rms_norm(name, x, weight, c.h.norm_epsilon);
+}
 
-  TANDEM_TRY(const WeightId ffn_norm, c.vector("ffn_norm.weight", c.h.width));
-  const ValueId ffn_input = c.build.rms_norm("ffn_norm", x, ffn_norm, c.h.norm_epsilon);
-  TANDEM_TRY(const ValueId ffn, gated_ffn(c, ffn_input, kernels::Activation::kSilu));
-  return c.build.add("ffn_residual", x, ffn);
+Result<ValueId> pre_norm_layer(GraphContext& c, ValueId x, const SelfAttention& options) {
+  TANDEM_TRY(ValueId h, normed(c, "attention_norm", "attn_norm.weight", x));
+  TANDEM_TRY(h, self_attention(c, h, options));
+  x = c.build.add("attention_residual", x, h);
+  TANDEM_TRY(h, normed(c, "ffn_norm", "ffn_norm.weight", x));
+  TANDEM_TRY(h, gated_ffn(c, h, kernels::Activation::kSilu));
+  return c.build.add("ffn_residual", x, h);
 }
 
 }  // namespace tandem

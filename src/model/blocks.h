@@ -30,6 +30,9 @@ Result<Qkv> project_qkv(GraphContext& context, ValueId x);
 /// Norm, rope, cache and attention over projected heads; returns (tokens, n_heads * value_size).
 Result<ValueId> attend(GraphContext& context, Qkv qkv, const SelfAttention& options);
 
+/// The projection of the heads' results back to the width.
+Result<ValueId> project_attention_output(GraphContext& context, ValueId mixed);
+
 /// attend(project_qkv(x)) followed by the output projection.
 Result<ValueId> self_attention(GraphContext& context, ValueId x, const SelfAttention& options);
 
@@ -42,8 +45,17 @@ Result<ValueId> output_logits(GraphContext& context, ValueId x);
 /// Embedding lookup.
 Result<ValueId> embed_tokens(GraphContext& context);
 
-/// The model's single rope table, with divisors from the tensor rope_freqs.weight if present.
+/// `x` times the single number that the tensor holds, or `x` when there is no such tensor.
+Result<ValueId> scale_by_file(GraphContext& context, const char* tensor, const char* name,
+                              ValueId x);
+
+/// The model's single rope table. Divisors come from the tensor rope_freqs.weight (Llama 3.1), or
+/// from rope_factors_long or _short.weight (longrope): long when the session's context is beyond
+/// what the model was first trained on, for all its positions.
 Result<RopeTableId> shared_rope_table(GraphContext& context);
+
+/// RMS norm over the width with the weight that the tensor holds.
+Result<ValueId> normed(GraphContext& context, const char* name, const char* tensor, ValueId x);
 
 /// The plain pre-norm layer of Llama and its many kin:
 ///   x = x + self_attention(norm(x)); x = x + gated_ffn(norm(x))

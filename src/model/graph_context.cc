@@ -7,6 +7,14 @@
 #include "tensor/convert.h"
 
 namespace tandem {
+namespace {
+
+/// "name", or "name[first:end]" for a part of the whole.
+std::string part_name(const std::string& name, uint32_t total, uint32_t first, uint32_t length) {
+  return length == total ? name : fmt::format("{}[{}:{}]", name, first, uint64_t{first} + length);
+}
+
+}  // namespace
 
 GraphContext::GraphContext(const Model& model, Phase phase, const GraphOptions& options)
     : h(model.hyperparameters()),
@@ -46,13 +54,10 @@ Result<const TensorView*> GraphContext::tensor(const std::string& name, uint64_t
                  metadata().source(), name, found->shape_text(), columns, rows);
 }
 
-WeightId GraphContext::add(const TensorView& tensor, std::string name, uint32_t rows,
-                           uint32_t columns, uint64_t first_row) {
-  if (const auto known = added_.find(name); known != added_.end()) return known->second;
-  const size_t stride = row_bytes(tensor.type, columns);
-  const WeightId id = build.add_weight({name, tensor.type, rows, columns,
-                                        tensor.bytes.subspan(first_row * stride, rows * stride),
-                                        model_.file().files[tensor.file]});
+WeightId GraphContext::add(Weight weight) {
+  if (const auto known = added_.find(weight.name); known != added_.end()) return known->second;
+  std::string name = weight.name;
+  const WeightId id = build.add_weight(std::move(weight));
   added_.emplace(std::move(name), id);
   return id;
 }
@@ -65,26 +70,42 @@ Result<WeightId> GraphContext::matrix_rows(const char* name, uint32_t total, uin
                                            uint32_t first, uint32_t rows) {
   const std::string full = full_name(name);
   TANDEM_TRY(const TensorView* found, tensor(full, columns, total));
-  const std::string part =
-      rows == total ? full : fmt::format("{}[{}:{}]", full, first, uint64_t{first} + rows);
-  return add(*found, part, rows, columns, first);
+  const size_t stride = row_bytes(found->type, columns);
+  return add({part_name(full, total, first, rows), found->type, rows, columns,
+              found->bytes.subspan(first * stride, rows * stride),
+              model_.file().files[found->file]});
 }
 
 Result<WeightId> GraphContext::vector(const char* name, uint32_t length) {
+  return vector_part(name, length, 0, length);
+}
+
+Result<WeightId> GraphContext::vector_part(const char* name, uint32_t total, uint32_t first,
+                                           uint32_t length) {
   const std::string full = full_name(name);
-  TANDEM_TRY(const TensorView* found, tensor(full, length, 1));
+  TANDEM_TRY(const TensorView* found, tensor(full, total, 1));
   const bool is_float =
       found->type == DType::kF32 || found->type == DType::kF16 || found->type == DType::kBF16;
   if (!is_float) {
     return failure(ErrorCode::kUnsupported, "{}: tensor {} is {}, must be F32, F16 or BF16",
                    metadata().source(), full, tandem::name(found->type));
   }
-  return add(*found, full, 1, length, 0);
+  const std::string part = part_name(full, total, first, length);
+  const size_t offset = row_bytes(found->type, first);
+  return add({part, found->type, 1, length,
+              found->bytes.subspan(offset, row_bytes(found->type, length)),
+              model_.file().files[found->file]});
 }
 
 Result<std::optional<WeightId>> GraphContext::optional_vector(const char* name, uint32_t length) {
+  return optional_vector_part(name, length, 0, length);
+}
+
+Result<std::optional<WeightId>> GraphContext::optional_vector_part(const char* name, uint32_t total,
+                                                                   uint32_t first,
+                                                                   uint32_t length) {
   if (!has(name)) return std::nullopt;
-  TANDEM_TRY(const WeightId id, vector(name, length));
+  TANDEM_TRY(const WeightId id, vector_part(name, total, first, length));
   return id;
 }
 

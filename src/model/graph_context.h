@@ -39,6 +39,9 @@ class GraphContext {
                                uint32_t rows);
   Result<WeightId> vector(const char* name, uint32_t length);
   Result<std::optional<WeightId>> optional_vector(const char* name, uint32_t length);
+  /// Elements [first, first + length) of a vector of `total`, if the file has it.
+  Result<std::optional<WeightId>> optional_vector_part(const char* name, uint32_t total,
+                                                       uint32_t first, uint32_t length);
   /// The numbers of a small tensor such as rope divisors; empty when it is missing.
   Result<std::vector<float>> optional_numbers(const char* name, uint32_t length);
 
@@ -48,8 +51,8 @@ class GraphContext {
  private:
   std::string full_name(const char* name) const;
   Result<const TensorView*> tensor(const std::string& name, uint64_t columns, uint64_t rows) const;
-  WeightId add(const TensorView& tensor, std::string name, uint32_t rows, uint32_t columns,
-               uint64_t first_row);
+  Result<WeightId> vector_part(const char* name, uint32_t total, uint32_t first, uint32_t length);
+  WeightId add(Weight weight);
 
   const Model& model_;
   uint32_t context_;

@@ -27,13 +27,17 @@ double yarn_keep(const RopeTableOptions& options, size_t pair) {
   return options.scaling.yarn_extrapolation * (1.0 - std::clamp(position, 0.0, 1.0));
 }
 
+/// YaRN's growth of the magnitude with the stretch (arXiv 2309.00071, equation 22); Mistral's files
+/// divide it by another such term.
+float yarn_magnitude(const RopeScaling& scaling) {
+  if (scaling.factor <= 1.0f || scaling.yarn_extrapolation == 0) return 1.0f;
+  const float growth = 0.1f * std::log(scaling.factor);
+  return (1.0f + growth) / (1.0f + scaling.yarn_log_multiplier * growth);
+}
+
 float magnitude(const RopeScaling& scaling) {
-  if (scaling.kind == RopeScaling::Kind::kYarn) {
-    const float stated = scaling.attention_factor > 0 ? scaling.attention_factor : 1.0f;
-    return scaling.yarn_extrapolation == 0 ? stated
-                                           : stated * (1.0f + 0.1f * std::log(scaling.factor));
-  }
-  return scaling.attention_factor > 0 ? scaling.attention_factor : 1.0f;
+  const float stated = scaling.attention_factor > 0 ? scaling.attention_factor : 1.0f;
+  return scaling.kind == RopeScaling::Kind::kYarn ? stated * yarn_magnitude(scaling) : stated;
 }
 
 }  // namespace
