@@ -1,0 +1,224 @@
+"""Compares Tandem's next-token logits with llama.cpp's, model by model and type by type.
+
+The reference of a quantized file is llama.cpp's result for the same weights decoded to F32, with
+F32 activations and an F32 cache. Tandem passes when its distance from that reference is no larger
+than the distance of llama.cpp's own quantized run; for F32 files when the logit NMSE is below 1e-6
+and the best token is the same everywhere but at near ties.
+"""
+
+import argparse
+import json
+import math
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distance import Distance, distance
+from gguf_file import read, write
+from make_tiny import DEMO, tiny_gguf
+from reference import Reference
+from tiny_models import CONTEXT, MODELS, Tiny
+
+HERE = Path(__file__).parent
+TYPES = ("f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q2_K", "q3_K", "q4_K",
+         "q5_K", "q6_K", "iq4_nl", "iq4_xs", "mxfp4")
+F32_NMSE_LIMIT = 1e-6
+NEAR_TIE = 1e-2  # nats; a lead below it is no disagreement about the best token
+ODD_CHUNK = 7
+
+
+class Tools(NamedTuple):
+    """Where the programs and llama.cpp's libraries are, and room for files."""
+    binaries: Path
+    libraries: Path
+    tandem_logits: Path | None
+    scratch: Path
+    threads: int
+
+    def run(self, *command: str | Path) -> None:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.strip() or f"{command[0]} failed")
+
+    def convert(self, source: Path, type_name: str, target: Path) -> None:
+        self.run(self.binaries / "gguf_convert", self.libraries, source, target, type_name)
+
+    def llama(self, model: Path, texts: Path, *options: str) -> np.ndarray:
+        out = self.scratch / "llama.f32"
+        self.run(self.binaries / "llama_logits", self.libraries, model, texts, out,
+                 "--context", str(CONTEXT), "--threads", str(self.threads), *options)
+        return load(out, texts)
+
+    def tandem(self, model: Path, texts: Path, *options: str) -> np.ndarray:
+        out = self.scratch / "tandem.f32"
+        self.run(self.tandem_logits, model, texts, out, "--context", str(CONTEXT), "--threads",
+                 str(self.threads), *options)
+        return load(out, texts)
+
+
+class Row(NamedTuple):
+    model: str
+    type: str
+    llama: Distance | None  # None where llama.cpp refuses the shape
+    tandem: Distance | None  # None when only llama.cpp was run, or Tandem failed
+    chunk_invariant: bool | None  # the same bits in chunks of ODD_CHUNK tokens
+    error: str | None
+
+    def passes(self) -> bool | None:
+        if self.error is not None:
+            return False
+        if self.tandem is None:
+            return None
+        if self.chunk_invariant is False or math.isnan(self.tandem.kl):
+            return False
+        if self.type == "f32":
+            return self.tandem.nmse < F32_NMSE_LIMIT and self.tandem.tie < NEAR_TIE
+        return None if self.llama is None else self.tandem.kl <= self.llama.kl
+
+
+def load(path: Path, texts: Path) -> np.ndarray:
+    """Logits of (positions of all texts, vocabulary)."""
+    n_positions = len(texts.read_text().split())
+    return np.fromfile(path, np.float32).reshape(n_positions, -1)
+
+
+def texts_of(count: int, scratch: Path) -> Path:
+    lines = (HERE / "texts.txt").read_text().splitlines(keepends=True)
+    path = scratch / f"texts{count}.txt"
+    path.write_text("".join(lines[:count]))
+    return path
+
+
+def slow_logits(model: Tiny, file: Path, texts: Path) -> np.ndarray:
+    reference = Reference(model, read(file).tensors, CONTEXT)
+    lines = texts.read_text().splitlines()
+    return np.concatenate([reference.logits([int(i) for i in line.split()]) for line in lines])
+
+
+def compare(tools: Tools, name: str, type_name: str, base: Path, tiny: Tiny | None,
+            texts: Path) -> Row:
+    """One row of the table. `base` holds the model in F32 or F16."""
+    typed, plain = tools.scratch / "typed.gguf", tools.scratch / "plain.gguf"
+    tools.convert(base, type_name, typed)
+    tools.convert(typed, "f32", plain)
+    llama = tandem = invariant = error = None
+    if tiny is not None and tiny.refused_by_llama:
+        reference = slow_logits(tiny, plain, texts)
+    else:
+        reference = tools.llama(plain, texts, "--kv", "f32")
+        llama = distance(reference, tools.llama(typed, texts))
+    if tools.tandem_logits is not None:
+        try:
+            ours = tools.tandem(typed, texts)
+            tandem = distance(reference, ours)
+            chunked = tools.tandem(typed, texts, "--chunk", str(ODD_CHUNK))
+            invariant = ours.tobytes() == chunked.tobytes()
+        except RuntimeError as failure:
+            error = str(failure)
+    return Row(name, type_name, llama, tandem, invariant, error)
+
+
+def rows(tools: Tools, names: list[str], types: list[str]) -> Iterator[Row]:
+    demo = read(DEMO)
+    if "demo" in names:
+        texts = texts_of(4, tools.scratch)
+        for type_name in types:
+            yield compare(tools, "demo", type_name, DEMO, None, texts)
+    texts = texts_of(1, tools.scratch)
+    for tiny in MODELS:
+        if tiny.name in names:
+            base = tools.scratch / "base.gguf"
+            write(base, tiny_gguf(tiny, demo))
+            for type_name in types:
+                yield compare(tools, tiny.name, type_name, base, tiny, texts)
+
+
+HEADER = (f"{'model':18} {'type':7} | {'llama.cpp: NMSE':>15} {'KL':>9} {'top-1':>6} |"
+          f" {'Tandem: NMSE':>12} {'KL':>9} {'top-1':>6} {'tie':>7} {'KL ratio':>8} verdict")
+
+
+def line_of(row: Row) -> str:
+    def figures(d: Distance | None, width: int) -> str:
+        if d is None:
+            return f"{'-':>{width}} {'-':>9} {'-':>6}"
+        return f"{d.nmse:{width}.2e} {d.kl:9.2e} {100 * d.top1:5.1f}%"
+
+    ratio = tie = "-"
+    if row.tandem is not None:
+        tie = f"{row.tandem.tie:.1e}" if row.tandem.tie else "0"
+        if row.llama is not None and row.llama.kl > 0:
+            ratio = f"{row.tandem.kl / row.llama.kl:.3f}"
+    verdict = {True: "ok", False: "FAIL", None: ""}[row.passes()]
+    if row.chunk_invariant is False:
+        verdict += " chunks differ"
+    if row.error:
+        verdict += " " + row.error
+    return (f"{row.model:18} {row.type:7} | {figures(row.llama, 15)} | {figures(row.tandem, 12)}"
+            f" {tie:>7} {ratio:>8} {verdict}")
+
+
+def json_of(table: list[Row], tools: Tools) -> dict[str, Any]:
+    def plain(row: Row) -> dict[str, Any]:
+        fields = row._asdict()
+        for side in ("llama", "tandem"):
+            fields[side] = fields[side] and fields[side]._asdict()
+        return fields | {"passes": row.passes()}
+
+    return {"version": 1, "machine": platform.machine(), "llama_cpp": tools.libraries.name,
+            "context": CONTEXT, "rows": [plain(row) for row in table]}
+
+
+def print_summary(table: list[Row]) -> None:
+    """KL added up over the models of each type: single rows scatter, sums hardly do."""
+    print("\nKL summed over models, by type:")
+    for type_name in dict.fromkeys(row.type for row in table):
+        pairs = [(r.llama.kl, r.tandem.kl) for r in table
+                 if r.type == type_name and r.llama is not None and r.tandem is not None]
+        if pairs:
+            theirs, ours = (sum(side) for side in zip(*pairs))
+            print(f"{type_name:8} llama.cpp {theirs:.3e}  Tandem {ours:.3e}  "
+                  f"ratio {ours / theirs:.3f}  rows within: "
+                  f"{sum(o <= t for t, o in pairs)} of {len(pairs)}")
+
+
+def parse_arguments() -> argparse.Namespace:
+    all_names = ["demo"] + [model.name for model in MODELS]
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binaries", type=Path, required=True, help="folder of the built tools")
+    parser.add_argument("--libraries", type=Path, required=True, help="folder of libllama*.so")
+    parser.add_argument("--tandem-logits", type=Path, help="Tandem's program; none: llama.cpp only")
+    parser.add_argument("--scratch", type=Path, required=True, help="folder for models and logits")
+    parser.add_argument("--models", nargs="+", default=all_names, choices=all_names, metavar="NAME",
+                        help="of: " + " ".join(all_names))
+    parser.add_argument("--types", nargs="+", default=list(TYPES), choices=TYPES, metavar="TYPE",
+                        help="of: " + " ".join(TYPES))
+    parser.add_argument("--threads", type=int, default=2, help="(%(default)s)")
+    parser.add_argument("--json", type=Path, help="also write the table there")
+    return parser.parse_args()
+
+
+def main() -> int:
+    args = parse_arguments()
+    args.scratch.mkdir(parents=True, exist_ok=True)
+    tools = Tools(args.binaries, args.libraries, args.tandem_logits, args.scratch, args.threads)
+    print(HEADER)
+    table = []
+    for row in rows(tools, args.models, args.types):
+        table.append(row)
+        print(line_of(row), flush=True)
+    print_summary(table)
+    if args.json:
+        args.json.write_text(json.dumps(json_of(table, tools), indent=1) + "\n")
+    failed = [row for row in table if row.passes() is False]
+    print(f"\n{len(table)} rows, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
