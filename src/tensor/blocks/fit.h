@@ -31,16 +31,16 @@ struct IntegerCodes {
 
 /// Codes that index sixteen rising values, of which the first has the largest magnitude.
 struct TableCodes {
-  const int8_t* table;
+  const int8_t* values;  ///< (16)
+  const float* middles;  ///< (15): halfway from each value to the next
 
+  /// The lower code on a tie.
   TANDEM_ALWAYS_INLINE Coded nearest(float x) const {
     int code = 0;
-    for (int i = 0; i < 15; ++i) {
-      code += x > 0.5f * static_cast<float>(table[i] + table[i + 1]);
-    }
-    return {static_cast<int8_t>(code), static_cast<float>(table[code])};
+    for (int step = 8; step > 0; step /= 2) code += x > middles[code + step - 1] ? step : 0;
+    return {static_cast<int8_t>(code), static_cast<float>(values[code])};
   }
-  float extreme() const { return static_cast<float>(table[0]); }
+  float extreme() const { return static_cast<float>(values[0]); }
 };
 
 /// Chooses codes and returns the scale s that minimise sum (x - s * value)^2, as far as a search

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "tensor/f16.h"
@@ -9,6 +10,15 @@ namespace tandem {
 /// What a 4-bit code of IQ4_NL and IQ4_XS stands for: finer near zero, where weights are dense.
 inline constexpr int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                           1,    13,   25,  38,  53,  69,  89,  113};
+
+/// Halfway from each value to the next, for the encoders.
+inline constexpr auto kIq4Middles = [] {
+  std::array<float, 15> middles{};
+  for (int i = 0; i < 15; ++i) {
+    middles[i] = 0.5f * static_cast<float>(kIq4Values[i] + kIq4Values[i + 1]);
+  }
+  return middles;
+}();
 
 /// IQ4_NL: 32 weights of 4 bits on a non-linear scale, 4.5 bits a weight.
 ///

@@ -6,7 +6,7 @@ namespace tandem {
 
 void encode(const float* in, BlockIq4Xs& out) {
   const blocks::ScaledSuperBlock fit =
-      blocks::fit_super_block(in, 8, 32, blocks::TableCodes{kIq4Values});
+      blocks::fit_super_block(in, 8, 32, blocks::TableCodes{kIq4Values, kIq4Middles.data()});
   out = {};
   out.d = fit.d;
   pack_iq4_xs_scales(fit.scales, out);
