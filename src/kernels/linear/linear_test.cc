@@ -75,7 +75,7 @@ LinearFn scalar_row(DType type) { return select_linear(Isa::kScalar, type)->run;
 class LinearRows : public ::testing::TestWithParam<LinearRow> {
  protected:
   void SetUp() override {
-    if (!testing::cpu_has(GetParam().isa)) GTEST_SKIP() << to_string(GetParam().isa);
+    if (!testing::runs_here(GetParam().isa)) GTEST_SKIP() << to_string(GetParam().isa);
   }
   DType type() const { return GetParam().type; }
   size_t block() const { return info(type()).block_size; }

@@ -1,19 +1,13 @@
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cmath>
 #include <cstring>
 #include <random>
-#include <span>
-#include <string>
 #include <vector>
 
-#include "base/check.h"
-#include "base/cpu_features.h"
 #include "kernels/linear/linear.h"
 #include "tensor/convert.h"
+#include "tests/support/guarded_array.h"
+#include "tests/support/kernel_rows.h"
 
 // Data for the tests and benchmarks of this folder.
 
@@ -30,54 +24,9 @@ inline const std::vector<DType>& weight_types() {
   return types;
 }
 
-inline bool cpu_has(Isa isa) {
-  static const CpuFeatures features = CpuFeatures::detect();
-  if (isa == Isa::kAvx2) return features.avx2;
-  if (isa == Isa::kAvx512Vnni) return features.avx512_vnni;
-  return true;
-}
-
-/// Memory that ends at an inaccessible page.
-class GuardedBytes {
- public:
-  explicit GuardedBytes(size_t n_bytes) : n_bytes_(n_bytes) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    const size_t usable = (n_bytes + page - 1) / page * page;
-    mapped_ = usable + page;
-    void* start =
-        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    TANDEM_CHECK(start != MAP_FAILED);
-    start_ = static_cast<std::byte*>(start);
-    TANDEM_CHECK(mprotect(start_ + usable, page, PROT_NONE) == 0);
-    data_ = start_ + usable - n_bytes;
-  }
-  ~GuardedBytes() { munmap(start_, mapped_); }
-  GuardedBytes(const GuardedBytes&) = delete;
-  GuardedBytes& operator=(const GuardedBytes&) = delete;
-
-  std::byte* data() { return data_; }
-  size_t size() const { return n_bytes_; }
-
- private:
-  size_t n_bytes_, mapped_;
-  std::byte* start_;
-  std::byte* data_;
-};
-
-/// `n` elements that end at an inaccessible page.
+using testing_support::runs_here;
 template <class T>
-class Guarded {
- public:
-  explicit Guarded(size_t n) : bytes_(n * sizeof(T)), n_(n) {}
-  T* data() { return reinterpret_cast<T*>(bytes_.data()); }
-  T& operator[](size_t i) { return data()[i]; }
-  size_t size() const { return n_; }
-  std::span<T> span() { return {data(), n_}; }
-
- private:
-  GuardedBytes bytes_;
-  size_t n_;
-};
+using Guarded = testing_support::GuardedArray<T>;
 
 /// Codes, scales and sums of `m` rows, each array before an inaccessible page.
 struct GuardedActivations {
@@ -138,7 +87,7 @@ inline FileMatrix random_bytes_matrix(DType type, size_t n, size_t k, uint32_t s
 
 /// A packed matrix whose last byte lies before an inaccessible page.
 struct GuardedMatrix {
-  GuardedBytes bytes;
+  Guarded<std::byte> bytes;
   PackedMatrix view;
   explicit GuardedMatrix(const FileMatrix& w)
       : bytes(packed_bytes(w.type, w.n, w.k)), view{w.type, w.n, w.k, bytes.data()} {

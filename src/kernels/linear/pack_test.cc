@@ -12,7 +12,7 @@ namespace tandem::kernels {
 namespace {
 
 using testing::FileMatrix;
-using testing::GuardedBytes;
+using testing::Guarded;
 using testing::GuardedMatrix;
 
 class Pack : public ::testing::TestWithParam<DType> {};
@@ -77,9 +77,9 @@ TEST_P(Pack, RangesOfRowsMakeTheSameBytes) {
 TEST_P(Pack, ReadsNothingBehindTheFile) {
   const size_t k = info(GetParam()).block_size;
   const FileMatrix w = testing::normal_matrix(GetParam(), 17, k, 4);
-  GuardedBytes file(w.bytes.size());
+  Guarded<std::byte> file(w.bytes.size());
   std::memcpy(file.data(), w.bytes.data(), w.bytes.size());
-  GuardedBytes packed(packed_bytes(w.type, w.n, k));
+  Guarded<std::byte> packed(packed_bytes(w.type, w.n, k));
   pack_rows(w.type, file.data(), w.n, k, 0, w.n, packed.data());
   std::vector<float> row(k);
   unpack_row({w.type, w.n, k, packed.data()}, 16, row.data());

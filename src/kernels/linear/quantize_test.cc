@@ -18,7 +18,7 @@ using testing::GuardedActivations;
 class Quantize : public ::testing::TestWithParam<QuantizeRow> {
  protected:
   void SetUp() override {
-    if (!testing::cpu_has(GetParam().isa)) GTEST_SKIP() << to_string(GetParam().isa);
+    if (!testing::runs_here(GetParam().isa)) GTEST_SKIP() << to_string(GetParam().isa);
   }
   void run(const float* x, size_t m, size_t k, size_t stride, GuardedActivations& out) {
     GetParam().run({.x = x, .x_stride = stride, .n_rows = m, .k = k, .out = out.get()});
@@ -115,7 +115,7 @@ TEST_P(Quantize, ZeroAndTinyGroupsHaveScaleZero) {
   GuardedActivations out(1, 64);
   run(x.data(), 1, 64, 256, out);
   for (int g = 0; g < 2; ++g) EXPECT_EQ(std::bit_cast<uint32_t>(out.scales[g]), 0u);
-  for (int8_t code : out.codes.span()) EXPECT_EQ(code, 0);
+  for (int8_t code : out.codes) EXPECT_EQ(code, 0);
 }
 
 TEST_P(Quantize, NonFiniteGroupsAreMarkedAndOthersAreNot) {
