@@ -8,7 +8,8 @@
 
 namespace tandem::kernels {
 
-/// The gate's activation in a gated linear unit.
+/// The gate's activation in a gated linear unit. -infinity gives NaN in the first two, as every
+/// infinite input is an error found elsewhere.
 enum class Activation : uint8_t {
   kSilu,      ///< g / (1 + e^-g)
   kGeluTanh,  ///< g / 2 (1 + tanh(sqrt(2 / pi) (g + 0.044715 g^3)))
@@ -29,7 +30,7 @@ struct ElementwiseRow {
   /// y[i] = activation(gate[i]) * up[i]
   void (*glu)(Activation activation, const float* gate, const float* up, float* y,
               size_t n) noexcept;
-  /// Whether every element is finite.
+  /// Whether every element is finite; true for none.
   bool (*all_finite)(const float* a, size_t n) noexcept;
 };
 std::span<const ElementwiseRow> elementwise_rows();

@@ -39,6 +39,7 @@ template <class V>
   }
 }
 
+/// HOT: norm_bench.
 template <class V>
 [[gnu::always_inline]] inline void rms_norm(const RmsNormArgs& args) {
   const std::byte* x_row = reinterpret_cast<const std::byte*>(args.x);

@@ -10,7 +10,8 @@ namespace tandem::kernels {
 /// y[r][i] = x[r][i] * w[i] / sqrt(mean_i(x[r][i]^2) + eps)
 ///
 /// The squares are summed in sixteen lanes (lane = i mod 16, each in order of i, fused) that are
-/// then reduced pairwise; every row of the table computes the same bits.
+/// then reduced pairwise; x is first multiplied by the inverse root, then by w. Every row of the
+/// table computes the same bits.
 struct RmsNormArgs {
   const float* x;       ///< (n_rows, n), rows `x_stride` bytes apart; no alignment needed
   const float* weight;  ///< (n), or null for ones

@@ -58,6 +58,7 @@ template <class V>
   }
 }
 
+/// HOT: rope_bench.
 template <class V>
 [[gnu::always_inline]] inline void rope(const RopeArgs& args) {
   const size_t n_pairs = args.n_rotated / 2;
