@@ -155,6 +155,17 @@ TEST(ConvertRow, KeepsPlainFloatsAndRoundsHalves) {
   EXPECT_EQ(bf16[7], 0.10009765625f);
 }
 
+/// ggml's exponent byte wraps around below 2^-125; ours stays at the smallest.
+TEST(ConvertRow, KeepsMxfp4BlocksBelowTheSmallestExponent) {
+  std::vector<float> values(32, 0x1p-140f);
+  values[1] = 0x1.8p-127f;
+  values[2] = -0x1p-128f;
+  std::vector<float> expected(32, 0.0f);
+  expected[1] = 0x1.8p-127f;
+  expected[2] = -0x1p-128f;
+  EXPECT_EQ(decoded(DType::kMXFP4, encoded(DType::kMXFP4, values)), expected);
+}
+
 TEST(ConvertRow, TakesEmptyRows) {
   decode_row(DType::kQ4_K, nullptr, nullptr, 0);
   encode_row(DType::kF32, nullptr, nullptr, 0);

@@ -43,6 +43,26 @@ SubChoice choose_scale(const float* x, int n, Format format, float fitted, float
   return best;
 }
 
+/// A block's f16 scales with every sub-block's choice under them.
+struct Grid {
+  uint16_t d = 0;
+  uint16_t dmin = 0;
+  SubChoice choices[kMaxSubBlocks];
+  float error = 0.0f;
+};
+
+/// The cheapest of the grids that `make_grid` gives for 0, 1, ... n_trials - 1; the first one if
+/// none can be compared.
+template <class MakeGrid>
+Grid cheapest_grid(int n_trials, const MakeGrid& make_grid) {
+  Grid best = make_grid(0);
+  for (int inside = 1; inside < n_trials; ++inside) {
+    const Grid grid = make_grid(inside);
+    if (grid.error < best.error) best = grid;
+  }
+  return best;
+}
+
 template <class Format>
 ScaledSuperBlock fit_scaled(const float* in, int n_sub, int magnitude, Format format) {
   const int n = kSuperBlock / n_sub;
@@ -51,25 +71,22 @@ ScaledSuperBlock fit_scaled(const float* in, int n_sub, int magnitude, Format fo
   for (int sub = 0; sub < n_sub; ++sub) {
     fitted[sub] = fit_scale(in + n * sub, n, format, out.codes + n * sub);
   }
-  float best_error = std::numeric_limits<float>::infinity();
-  for (int inside = 0; inside < kGridTrials; ++inside) {
-    const uint16_t d =
-        f32_to_f16(signed_max(fitted, n_sub) / static_cast<float>(inside - magnitude));
-    int8_t scales[kMaxSubBlocks];
-    float error = 0.0f;
+  const float max = signed_max(fitted, n_sub);
+  const Grid grid = cheapest_grid(kGridTrials, [&](int inside) {
+    Grid trial;
+    trial.d = f32_to_f16(max / static_cast<float>(inside - magnitude));
+    const float d = f16_to_f32(trial.d);
     for (int sub = 0; sub < n_sub; ++sub) {
-      const SubChoice choice =
-          choose_scale(in + n * sub, n, format, fitted[sub], f16_to_f32(d), magnitude);
-      scales[sub] = static_cast<int8_t>(choice.scale);
-      error += choice.error;
+      trial.choices[sub] = choose_scale(in + n * sub, n, format, fitted[sub], d, magnitude);
+      trial.error += trial.choices[sub].error;
     }
-    if (inside > 0 && !(error < best_error)) continue;
-    best_error = error;
-    out.d = d;
-    std::copy_n(scales, n_sub, out.scales);
-  }
+    return trial;
+  });
+  out.d = grid.d;
   for (int i = 0; i < kSuperBlock; ++i) {
-    const float scale = f16_to_f32(out.d) * static_cast<float>(out.scales[i / n]);
+    const int sub = i / n;
+    out.scales[sub] = static_cast<int8_t>(grid.choices[sub].scale);
+    const float scale = f16_to_f32(out.d) * static_cast<float>(out.scales[sub]);
     out.codes[i] = format.nearest(in[i] * inverse_or_zero(scale)).code;
   }
   return out;
@@ -124,35 +141,32 @@ ScaledSuperBlock fit_super_block(const float* in, int n_sub, int scale_magnitude
 
 AffineSuperBlock fit_affine_super_block(const float* in, int n_sub, int high_scale, int high_code) {
   const int n = kSuperBlock / n_sub;
-  AffineSuperBlock out{};
   AffineFit fitted[kMaxSubBlocks];
   AffineFit max{};
   for (int sub = 0; sub < n_sub; ++sub) {
     fitted[sub] = fit_affine(in + n * sub, n, high_code);
     max = {std::max(max.scale, fitted[sub].scale), std::max(max.minimum, fitted[sub].minimum)};
   }
-  out.dmin = f32_to_f16(max.minimum / static_cast<float>(high_scale));
-  float best_error = std::numeric_limits<float>::infinity();
-  for (int inside = 0; inside < std::min(kGridTrials, high_scale); ++inside) {
-    const uint16_t d = f32_to_f16(max.scale / static_cast<float>(high_scale - inside));
-    SubChoice choices[kMaxSubBlocks];
-    float error = 0.0f;
+  const Grid grid = cheapest_grid(kGridTrials, [&](int inside) {
+    Grid trial;
+    trial.d = f32_to_f16(max.scale / static_cast<float>(high_scale - inside));
+    trial.dmin = f32_to_f16(max.minimum / static_cast<float>(high_scale));
+    const AffineFit unit{f16_to_f32(trial.d), f16_to_f32(trial.dmin)};
     for (int sub = 0; sub < n_sub; ++sub) {
-      choices[sub] = choose_affine(in + n * sub, n, high_code, high_scale, fitted[sub],
-                                   {f16_to_f32(d), f16_to_f32(out.dmin)});
-      error += choices[sub].error;
+      trial.choices[sub] = choose_affine(in + n * sub, n, high_code, high_scale, fitted[sub], unit);
+      trial.error += trial.choices[sub].error;
     }
-    if (inside > 0 && !(error < best_error)) continue;
-    best_error = error;
-    out.d = d;
-    for (int sub = 0; sub < n_sub; ++sub) {
-      out.scales[sub] = static_cast<uint8_t>(choices[sub].scale);
-      out.minima[sub] = static_cast<uint8_t>(choices[sub].minimum);
-    }
-  }
+    return trial;
+  });
+  AffineSuperBlock out{};
+  out.d = grid.d;
+  out.dmin = grid.dmin;
   for (int i = 0; i < kSuperBlock; ++i) {
-    const float scale = f16_to_f32(out.d) * static_cast<float>(out.scales[i / n]);
-    const float minimum = f16_to_f32(out.dmin) * static_cast<float>(out.minima[i / n]);
+    const int sub = i / n;
+    out.scales[sub] = static_cast<uint8_t>(grid.choices[sub].scale);
+    out.minima[sub] = static_cast<uint8_t>(grid.choices[sub].minimum);
+    const float scale = f16_to_f32(out.d) * static_cast<float>(out.scales[sub]);
+    const float minimum = f16_to_f32(out.dmin) * static_cast<float>(out.minima[sub]);
     const float inverse = inverse_or_zero(scale);
     out.codes[i] = static_cast<uint8_t>(round_within((in[i] + minimum) * inverse, 0, high_code));
   }
