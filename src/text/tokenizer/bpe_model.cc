@@ -27,6 +27,16 @@ void MergeTable::add(TokenId left, TokenId right, Merge merge) {
   ++n_merges_;
 }
 
+bool MergeTable::add_pieces(const Vocabulary& vocabulary, std::string_view pieces, size_t cut,
+                            uint32_t rank) {
+  const TokenId left = vocabulary.find(pieces.substr(0, cut));
+  const TokenId right = vocabulary.find(pieces.substr(cut));
+  const TokenId result = vocabulary.find(pieces);
+  if (left == kNoToken || right == kNoToken || result == kNoToken) return false;
+  add(left, right, {rank, result});
+  return true;
+}
+
 BpeModel::BpeModel(const Vocabulary& vocabulary, MergeTable merges, const BpeOptions& options)
     : MergeModel(vocabulary, options.ignore_merges), merges_(std::move(merges)), options_(options) {
   for (size_t i = 0; i < byte_ids_.size(); ++i) {

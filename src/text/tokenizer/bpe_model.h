@@ -19,6 +19,8 @@ class MergeTable {
   void reserve(size_t n_merges);
   /// The first rule of a pair stays.
   void add(TokenId left, TokenId right, Merge merge);
+  /// The rule that joins `pieces`, cut at byte `cut`. False when one of the three is no token.
+  bool add_pieces(const Vocabulary& vocabulary, std::string_view pieces, size_t cut, uint32_t rank);
   const Merge* find(TokenId left, TokenId right) const {
     for (size_t slot = slot_of(left, right);; slot = (slot + 1) & (slots_.size() - 1)) {
       const Slot& s = slots_[slot];

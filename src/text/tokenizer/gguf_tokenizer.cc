@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "text/tokenizer/bpe_model.h"
-#include "text/tokenizer/byte_level.h"
 #include "text/tokenizer/char_map.h"
 #include "text/tokenizer/end_markers.h"
+#include "text/tokenizer/piece_spelling.h"
 #include "text/tokenizer/pre_tokenizer_names.h"
 #include "text/tokenizer/score_model.h"
 #include "text/tokenizer/tokenizer_impl.h"
@@ -20,31 +20,7 @@
 namespace tandem {
 namespace {
 
-constexpr std::string_view kMarker = "\xE2\x96\x81";  // U+2581, SentencePiece's space
 constexpr size_t kMaxVocabulary = size_t{1} << 24;
-
-void append_with_spaces(std::string& out, std::string_view piece) {
-  size_t done = 0;
-  for (size_t found = piece.find(kMarker); found != std::string_view::npos;
-       found = piece.find(kMarker, done)) {
-    out.append(piece, done, found - done);
-    out.push_back(' ');
-    done = found + kMarker.size();
-  }
-  out.append(piece, done);
-}
-
-/// The value of "<0x41>", or -1.
-int byte_token_value(std::string_view text) {
-  if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>') return -1;
-  int value = 0;
-  for (const char c : text.substr(3, 2)) {
-    const auto u = static_cast<unsigned char>(c);
-    if (!std::isxdigit(u)) return -1;
-    value = value * 16 + (std::isdigit(u) ? c - '0' : std::tolower(u) - 'a' + 10);
-  }
-  return value;
-}
 
 class GgufLoader {
  public:
@@ -98,7 +74,7 @@ class GgufLoader {
     named_ = std::move(*named);
     impl_->pre_tokenizer = std::move(named_.pre_tokenizer);
     impl_->pre_tokenizer_name = name;
-    if (named_.characters) impl_->normalizer.add(replace_string(std::string(kMarker), " "));
+    if (named_.characters) impl_->normalizer.add(replace_string(std::string(kSpaceMarker), " "));
     return {};
   }
 
@@ -162,28 +138,8 @@ class GgufLoader {
 
   bool byte_level() const { return kind_ == "gpt2" && !named_.characters; }
 
-  /// Appends the bytes that an ordinary token of this text stands for.
-  void append_piece(std::string& out, std::string_view text) const {
-    if (!byte_level()) {
-      append_with_spaces(out, text);
-    } else if (!append_bytes_of_spelling(out, text)) {
-      out.append(text);
-    }
-  }
-
-  std::string piece_of(std::string_view text, TokenKind kind) const {
-    std::string piece;
-    const int byte = kind == TokenKind::kByte ? byte_token_value(text) : -1;
-    const bool literal = kind == TokenKind::kControl || kind == TokenKind::kUnknown ||
-                         (kind == TokenKind::kUserDefined && byte_level());
-    if (byte >= 0) {
-      piece.push_back(static_cast<char>(byte));
-    } else if (literal) {
-      piece = text;
-    } else {
-      append_piece(piece, text);
-    }
-    return piece;
+  PieceSpelling spelling() const {
+    return byte_level() ? PieceSpelling::kByteLevel : PieceSpelling::kMarkedSpaces;
   }
 
   Result<void> read_tokens() {
@@ -207,7 +163,7 @@ class GgufLoader {
       TokenKind kind = kinds[i];
       if (kind == TokenKind::kNormal && is_unmistakable_end_marker(text))
         kind = TokenKind::kControl;
-      vocabulary.add(piece_of(text, kind), kind, scores[i]);
+      vocabulary.add(piece_bytes_of(text, kind, spelling()), kind, scores[i]);
       const bool control = kind == TokenKind::kControl || kind == TokenKind::kUnknown;
       if (!control && kind != TokenKind::kUserDefined) continue;
       AddedToken token{.text = text, .id = static_cast<TokenId>(i), .control = control};
@@ -258,7 +214,6 @@ class GgufLoader {
     if (merges->size() >= UINT32_MAX) return corrupt("tokenizer.ggml.merges is too long");
     MergeTable table;
     table.reserve(merges->size());
-    const Vocabulary& vocabulary = impl_->vocabulary;
     std::string joined;
     for (size_t rank = 0; rank < merges->size(); ++rank) {
       const std::string_view line = (*merges)[rank];
@@ -268,18 +223,13 @@ class GgufLoader {
                        rank, line);
       }
       joined.clear();
-      append_piece(joined, line.substr(0, space));
+      append_piece_bytes(joined, line.substr(0, space), spelling());
       const size_t cut = joined.size();
-      append_piece(joined, line.substr(space + 1));
-      const std::string_view both = joined;
-      const TokenId left = vocabulary.find(both.substr(0, cut));
-      const TokenId right = vocabulary.find(both.substr(cut));
-      const TokenId result = vocabulary.find(both);
-      if (left == kNoToken || right == kNoToken || result == kNoToken) {
+      append_piece_bytes(joined, line.substr(space + 1), spelling());
+      if (!table.add_pieces(impl_->vocabulary, joined, cut, static_cast<uint32_t>(rank))) {
         return corrupt("tokenizer.ggml.merges[{}] \"{}\" names a piece that is no token", rank,
                        line);
       }
-      table.add(left, right, {static_cast<uint32_t>(rank), result});
     }
     BpeOptions options;
     options.byte_level = byte_level();
@@ -301,7 +251,7 @@ class GgufLoader {
 
   Result<void> build_score_model() {
     TANDEM_TRY(require_scores());
-    impl_->normalizer.add(replace_string(std::string(kMarker), " "));
+    impl_->normalizer.add(replace_string(std::string(kSpaceMarker), " "));
     TANDEM_TRY(impl_->space_before_text,
                metadata_.boolean_or("tokenizer.ggml.add_space_prefix", true));
     impl_->strip_first_space = impl_->space_before_text;
@@ -325,7 +275,7 @@ class GgufLoader {
     TANDEM_TRY(const bool prefix, metadata_.boolean_or("tokenizer.ggml.add_space_prefix", true));
     TANDEM_TRY(const bool squeeze,
                metadata_.boolean_or("tokenizer.ggml.remove_extra_whitespaces", false));
-    impl_->normalizer.add(replace_string(std::string(kMarker), " "));
+    impl_->normalizer.add(replace_string(std::string(kSpaceMarker), " "));
     impl_->normalizer.add(sentencepiece_spaces(prefix, squeeze));
     impl_->strip_first_space = prefix || squeeze;
     std::vector<double> scores;

@@ -68,31 +68,25 @@ class PreTokenizer::Run {
 
   void split(const Word& word, size_t stage) {
     const Stage& s = stages_[stage];
-    if (s.behavior != SplitBehavior::kIsolated) {
+    if (s.behavior != SplitBehavior::kIsolated && s.behavior != SplitBehavior::kRemoved) {
       split_by_behavior(word, stage);
       return;
     }
+    const bool removed = s.behavior == SplitBehavior::kRemoved;
+    const bool keep_matches = !removed || s.invert;
+    const bool keep_gaps = !removed || !s.invert;
     size_t done = 0;
-    while (const auto match = s.pattern->find(word.text, done, scratch_)) {
-      if (match->begin > done) piece(word.part(done, match->begin), stage + 1);
-      piece(word.part(match->begin, match->end), stage + 1);
-      done = match->end;
+    size_t from = 0;
+    while (const auto match = s.pattern->find(word.text, from, scratch_)) {
+      if (keep_gaps && match->begin > done) piece(word.part(done, match->begin), stage + 1);
+      if (keep_matches) piece(word.part(match->begin, match->end), stage + 1);
+      done = from = match->end;
       if (match->end > match->begin) continue;
       // An empty match only cuts here; the search goes on behind the next character.
-      done = after_empty_match(word, match->end, stage);
-      if (done == word.text.size()) return;
+      if (from == word.text.size()) break;
+      from += decode_utf8(word.text, from).length;
     }
-    piece(word.part(done, word.text.size()), stage + 1);
-  }
-
-  /// Emits up to the next match after an empty one at `pos`; returns where that ended.
-  size_t after_empty_match(const Word& word, size_t pos, size_t stage) {
-    if (pos == word.text.size()) return pos;
-    const size_t next = pos + decode_utf8(word.text, pos).length;
-    const auto match = stages_[stage].pattern->find(word.text, next, scratch_);
-    const size_t end = match ? match->begin : word.text.size();
-    piece(word.part(pos, end), stage + 1);
-    return end;
+    if (keep_gaps) piece(word.part(done, word.text.size()), stage + 1);
   }
 
   /// The parts of `word`, matched or not, in order; both kinds cover all of it.
@@ -141,10 +135,7 @@ class PreTokenizer::Run {
         merged.push_back(all[i]);
       }
     }
-    for (const Part& part : merged) {
-      if (s.behavior == SplitBehavior::kRemoved && part.matched) continue;
-      piece(word.part(part.begin, part.end), stage + 1);
-    }
+    for (const Part& part : merged) piece(word.part(part.begin, part.end), stage + 1);
   }
 
   void prefix(const Word& word, size_t stage) {
@@ -192,7 +183,7 @@ class PreTokenizer::Run {
   void cut_before_spaces(const Word& word, size_t stage) {
     size_t done = 0;
     for (size_t pos = word.text.find(' ', 1); pos < word.text.size();) {
-      if (word.text[pos - 1] != ' ') {
+      if (stages_[stage].each_space || word.text[pos - 1] != ' ') {
         piece(word.part(done, pos), stage + 1);
         done = pos;
       }
@@ -249,6 +240,12 @@ Result<void> PreTokenizer::add_pattern(std::string_view regex, SplitBehavior beh
 
 void PreTokenizer::add_cut_before_spaces() {
   stages_.push_back({Stage::Kind::kCutBeforeSpaces, nullptr});
+}
+
+void PreTokenizer::add_cut_before_each_space() {
+  Stage stage{Stage::Kind::kCutBeforeSpaces, nullptr};
+  stage.each_space = true;
+  stages_.push_back(std::move(stage));
 }
 
 void PreTokenizer::add_fixed_length(size_t length) {

@@ -37,6 +37,8 @@ class PreTokenizer {
   /// Cuts before each run of spaces that follows something else. Exact wherever no token has a
   /// space after another character.
   void add_cut_before_spaces();
+  /// Cuts before every space (Metaspace's split).
+  void add_cut_before_each_space();
   /// Cuts after every `length` characters.
   void add_fixed_length(size_t length);
   bool empty() const { return stages_.empty(); }
@@ -55,6 +57,7 @@ class PreTokenizer {
     std::string prefix = {};
     bool first_only = false;
     size_t length = 0;
+    bool each_space = false;   ///< cut within a run of spaces as well
     bool at_boundary = false;  ///< group digits only where no word character follows the run
   };
   class Run;
