@@ -21,6 +21,11 @@ struct F16Source {
   [[gnu::always_inline]] static V load(const uint16_t* p) {
     return V::load_f16(p);
   }
+  /// A block read once comes from memory: ask for the next one while this one is worked on. A
+  /// prefetch never faults, so the cache's end needs no care.
+  [[gnu::always_inline]] static void prefetch(const uint16_t* p, size_t next) {
+    __builtin_prefetch(p + next);
+  }
 };
 struct F32Source {
   using Element = float;
@@ -28,6 +33,7 @@ struct F32Source {
   [[gnu::always_inline]] static V load(const float* p) {
     return V::load(p);
   }
+  [[gnu::always_inline]] static void prefetch(const float*, size_t) {}
 };
 
 /// Widens `n` f16; pads the last sixteen floats with zeros, but reads no f16 beyond.
@@ -63,8 +69,8 @@ class Pass {
     reset();
     load_queries();
     const size_t first = first_seen(position(0)), last = position(n_rows_ - 1);
-    // One tile of rows reads each vector once: widening it first would only cost a trip to memory.
-    const bool direct = n_rows_ <= kRows && value_padded_ == args_.kv.value_size;
+    // Few rows read each vector once or twice: widening it first would only cost a trip to memory.
+    const bool direct = n_rows_ <= 2 * kRows && value_padded_ == args_.kv.value_size;
     for (size_t base = first / kBlock * kBlock; base <= last; base += kBlock) {
       const Span span = seen(first, last, base);
       if (direct) {
@@ -124,10 +130,10 @@ class Pass {
     return args_.kv.values + (args_.kv_head * args_.kv.capacity + base) * args_.kv.value_size;
   }
   RightView<F16Source> cached_keys(size_t base) const {
-    return {keys_at(base), kKeyTile, kKeyTile * args_.kv.key_size};
+    return {keys_at(base), kKeyTile, kKeyTile * args_.kv.key_size, kBlock * args_.kv.key_size};
   }
   RightView<F16Source> cached_values(size_t base) const {
-    return {values_at(base), args_.kv.value_size, 16};
+    return {values_at(base), args_.kv.value_size, 16, kBlock * args_.kv.value_size};
   }
 
   RightView<F32Source> widen_keys(size_t base, Span span) const {
@@ -136,7 +142,7 @@ class Pass {
     const size_t end = round_up(span.end, kKeyTile) / kKeyTile * tile;
     float* to = scratch_ + at_.keys;
     widen<V>(keys_at(base) + begin, end - begin, to + begin);
-    return {to, kKeyTile, tile};
+    return {to, kKeyTile, tile, 0};
   }
   RightView<F32Source> widen_values(size_t base, Span span) const {
     const size_t size = args_.kv.value_size;
@@ -144,12 +150,12 @@ class Pass {
     float* to = scratch_ + at_.values;
     if (size == value_padded_) {
       widen<V>(from + span.begin * size, (span.end - span.begin) * size, to + span.begin * size);
-      return {to, size, 16};
+      return {to, size, 16, 0};
     }
     for (size_t p = span.begin; p < span.end; ++p) {
       widen<V>(from + p * size, size, to + p * value_padded_);
     }
-    return {to, value_padded_, 16};
+    return {to, value_padded_, 16, 0};
   }
 
   /// Gives the block at `base` to every tile with rows that see it.
@@ -211,7 +217,7 @@ class Pass {
     if (common.begin == kBlock) return;
     const LeftView weights{scratch_ + at_.weights + common.begin, kBlock, 1};
     const RightView<Source> from{values.data + common.begin * values.step, values.step,
-                                 values.chunk};
+                                 values.chunk, values.next};
     multiply<T, Start::kFromOut>(count, weights, from, common.end - common.begin,
                                  value_padded_ / 16, rows.sums, value_padded_);
     for (size_t r = 0; r < count; ++r) add_values_of(rows, r, {common.end, spans[r].end}, values);

@@ -3,15 +3,15 @@
 
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
-#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/cpu_features.h"
+#include "base/buffer.h"
 #include "kernels/attention/attention.h"
 #include "tensor/f16.h"
+#include "tests/support/kernel_rows.h"
 
 namespace tandem::kernels {
 namespace {
@@ -24,25 +24,27 @@ struct Shape {
 };
 constexpr Shape kShapes[] = {{"qwen2.5_0.5b", 14, 2, 64}, {"llama3.2_1b", 32, 8, 64}};
 
-struct Free {
-  void operator()(std::byte* p) const { std::free(p); }
-};
+/// Keys of more layers than any processor's cache holds: 128 MiB, and the values as much.
+constexpr size_t kColdElements = size_t{64} << 20;
 
-/// A full cache of `n` positions and the last `n_rows` queries on it.
+Buffer buffer(size_t n_bytes) { return std::move(Buffer::allocate(n_bytes, "benchmark").value()); }
+
+/// A full cache of `n` positions in each of `n_layers`, and the last `n_rows` queries on it.
 struct Workload {
-  Workload(const Shape& shape, size_t n, size_t n_rows)
-      : keys(n * shape.n_kv_heads * shape.head_size),
-        values(keys.size()),
+  Workload(const Shape& shape, size_t n, size_t n_rows, size_t n_layers)
+      : size(n_layers * n * shape.n_kv_heads * shape.head_size),
+        cache(buffer(2 * size * sizeof(uint16_t))),
+        scratch(buffer(attention_scratch_bytes(shape.n_heads, shape.n_kv_heads, shape.head_size,
+                                               shape.head_size))),
         q(n_rows * shape.n_heads * shape.head_size),
         out(q.size()) {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
-    for (uint16_t& x : keys) x = f32_to_f16(normal(random));
-    for (uint16_t& x : values) x = f32_to_f16(normal(random));
+    std::vector<uint16_t> noise(65521);
+    for (uint16_t& x : noise) x = f32_to_f16(normal(random));
+    uint16_t* elements = cache.as<uint16_t>();
+    for (size_t i = 0; i < 2 * size; ++i) elements[i] = noise[i % noise.size()];
     for (float& x : q) x = normal(random);
-    const size_t bytes =
-        attention_scratch_bytes(shape.n_heads, shape.n_kv_heads, shape.head_size, shape.head_size);
-    scratch.reset(static_cast<std::byte*>(std::aligned_alloc(64, bytes)));
     const size_t stride = shape.n_heads * shape.head_size * sizeof(float);
     args = {.q = q.data(),
             .out = out.data(),
@@ -56,24 +58,31 @@ struct Workload {
             .window = 0,
             .scale = 0.125f,
             .softcap = 0.0f,
-            .kv = {.keys = keys.data(),
-                   .values = values.data(),
+            .kv = {.keys = elements,
+                   .values = elements + size,
                    .capacity = n,
                    .n_kv_heads = shape.n_kv_heads,
                    .key_size = shape.head_size,
                    .value_size = shape.head_size},
-            .scratch = scratch.get()};
+            .scratch = scratch.data()};
   }
-  std::vector<uint16_t> keys, values;
+  size_t size;  ///< elements of all layers' keys, and of their values behind
+  Buffer cache, scratch;
   std::vector<float> q, out;
-  std::unique_ptr<std::byte, Free> scratch;
   AttentionArgs args;
 };
 
+/// Layer after layer, as a model does: decode finds no layer's cache in the processor's.
 void attend(benchmark::State& state, const AttentionRow& row, const Shape& shape, size_t n,
             size_t n_rows) {
-  Workload work(shape, n, n_rows);
+  const size_t layer_size = n * shape.n_kv_heads * shape.head_size;
+  const size_t n_layers = n_rows > 1 ? 1 : kColdElements / layer_size;
+  Workload work(shape, n, n_rows, n_layers);
+  size_t layer = 0;
   for (auto _ : state) {
+    work.args.kv.keys = work.cache.as<uint16_t>() + layer * layer_size;
+    work.args.kv.values = work.args.kv.keys + work.size;
+    layer = (layer + 1) % n_layers;
     for (size_t head = 0; head < shape.n_kv_heads; ++head) {
       work.args.kv_head = head;
       row.run(work.args);
@@ -90,7 +99,7 @@ void attend(benchmark::State& state, const AttentionRow& row, const Shape& shape
 }
 
 void write(benchmark::State& state, const AttentionRow& row, const Shape& shape, size_t n) {
-  Workload work(shape, n, n);
+  Workload work(shape, n, n, 1);
   const size_t stride = shape.n_kv_heads * shape.head_size * sizeof(float);
   const KvWriteArgs args{.k = work.q.data(),
                          .v = work.q.data(),
@@ -106,10 +115,20 @@ void write(benchmark::State& state, const AttentionRow& row, const Shape& shape,
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * n * stride * 2));
 }
 
-bool runs_here(Isa isa) {
-  const CpuFeatures cpu = CpuFeatures::detect();
-  return isa == Isa::kScalar || (isa == Isa::kAvx2 && cpu.avx2) ||
-         (isa == Isa::kAvx512Vnni && cpu.avx512_vnni);
+/// The roof of decode: what one thread reads from memory.
+void read_memory(benchmark::State& state) {
+  Workload work({"", 1, 1, 64}, kColdElements / 64, 1, 1);
+  const uint64_t* words = work.cache.as<uint64_t>();
+  const size_t n_words = work.cache.size() / sizeof(uint64_t);
+  for (auto _ : state) {
+    uint64_t sums[8] = {};
+    for (size_t i = 0; i < n_words; i += 8) {
+      for (size_t j = 0; j < 8; ++j) sums[j] += words[i + j];
+    }
+    benchmark::DoNotOptimize(sums);
+  }
+  state.counters["cache_B/s"] = benchmark::Counter(static_cast<double>(work.cache.size()),
+                                                   benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void register_shape(const AttentionRow& row, const Shape& shape) {
@@ -135,9 +154,10 @@ int main(int argc, char** argv) {
   using namespace tandem::kernels;
   for (const AttentionRow& row : attention_rows()) {
     // The scalar row is a reference, hundreds of times slower: nothing to learn from timing it.
-    if (row.isa == Isa::kScalar || !runs_here(row.isa)) continue;
+    if (row.isa == Isa::kScalar || !tandem::testing_support::runs_here(row.isa)) continue;
     for (const Shape& shape : kShapes) register_shape(row, shape);
   }
+  benchmark::RegisterBenchmark("memory_read", read_memory)->Unit(benchmark::kMillisecond);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

@@ -86,7 +86,7 @@ void poison(Problem& p, size_t first, size_t last, uint16_t pattern) {
 TEST_P(Invariance, UnseenPositionsMayHoldAnything) {
   const Shape& s = p.shape;
   for (const AttentionRow& row : rows()) {
-    Guarded<float> want(s.n * p.out_row - kPadding), got(s.n * p.out_row - kPadding);
+    GuardedArray<float> want(s.n * p.out_row - kPadding), got(s.n * p.out_row - kPadding);
     p.write(row, 0, s.n);
     p.attend(row, 0, s.n, s.n, want);
     for (uint16_t pattern : {0x7e00, 0xffff, 0x7c00, 0xfc00, 0x7bff, 0x0001, 0x8000}) {
@@ -108,7 +108,7 @@ TEST_P(Invariance, NeighboursInOneCallDoNotLeakIntoEachOther) {
   const Shape& s = p.shape;
   const size_t poisoned = s.n / 2;
   for (const AttentionRow& row : rows()) {
-    Guarded<float> want(s.n * p.out_row - kPadding), got(s.n * p.out_row - kPadding);
+    GuardedArray<float> want(s.n * p.out_row - kPadding), got(s.n * p.out_row - kPadding);
     p.write(row, 0, s.n);
     p.attend(row, 0, s.n, s.n, want);
     for (size_t head = 0; head < s.n_kv_heads; ++head) {

@@ -1,10 +1,7 @@
 #pragma once
 
-// What the attention tests share: buffers that end at a forbidden page, problems with padded
-// strides and a hostile cache, a plain double-precision reference with its error bound.
-
-#include <sys/mman.h>
-#include <unistd.h>
+// What the attention tests share: problems with padded strides, a hostile cache and a forbidden
+// page behind every array; a plain double-precision reference with its error bound.
 
 #include <algorithm>
 #include <cmath>
@@ -14,42 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "base/cpu_features.h"
 #include "kernels/attention/attention.h"
 #include "tensor/f16.h"
+#include "tests/support/guarded_array.h"
+#include "tests/support/kernel_rows.h"
 
 namespace tandem::kernels::attention_test {
 
-/// `size` elements that end where a page without access begins.
-template <class Element>
-class Guarded {
- public:
-  explicit Guarded(size_t size) : size_(size) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    const size_t bytes = (size * sizeof(Element) + page - 1) / page * page;
-    mapped_bytes_ = bytes + page;
-    mapped_ = static_cast<char*>(
-        mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (mapped_ == MAP_FAILED || mprotect(mapped_ + bytes, page, PROT_NONE) != 0) std::abort();
-    data_ = reinterpret_cast<Element*>(mapped_ + bytes) - size;
-  }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-  ~Guarded() { munmap(mapped_, mapped_bytes_); }
-
-  Element* data() { return data_; }
-  const Element* data() const { return data_; }
-  size_t size() const { return size_; }
-  Element& operator[](size_t i) { return data_[i]; }
-  Element* begin() { return data_; }
-  Element* end() { return data_ + size_; }
-
- private:
-  size_t size_;
-  size_t mapped_bytes_;
-  char* mapped_;
-  Element* data_;
-};
+using testing_support::GuardedArray;
 
 struct Shape {
   size_t n_heads = 4;
@@ -127,7 +96,7 @@ struct Problem {
   }
   /// Attention of the positions [begin, end), in calls of up to `rows_per_call`, into `out`.
   void attend(const AttentionRow& row, size_t begin, size_t end, size_t rows_per_call,
-              Guarded<float>& out) {
+              GuardedArray<float>& out) {
     AttentionArgs args{.q = q.data() + begin * q_row,
                        .out = out.data() + begin * out_row,
                        .q_stride = q_row * sizeof(float),
@@ -155,7 +124,7 @@ struct Problem {
   std::vector<float> feed(const AttentionRow& row, size_t chunk, size_t rows_per_call) {
     wipe_cache();
     std::fill(scratch.begin(), scratch.end(), std::byte{0xff});
-    Guarded<float> out(shape.n * out_row - kPadding);
+    GuardedArray<float> out(shape.n * out_row - kPadding);
     std::fill(out.begin(), out.end(), kUntouched);
     for (size_t at = 0; at < shape.n; at += chunk) {
       const size_t end = std::min(at + chunk, shape.n);
@@ -166,7 +135,7 @@ struct Problem {
   }
   std::vector<float> feed(const AttentionRow& row) { return feed(row, shape.n, shape.n); }
 
-  std::vector<float> compact(Guarded<float>& out) const {
+  std::vector<float> compact(GuardedArray<float>& out) const {
     std::vector<float> all;
     for (size_t i = 0; i < out.size(); ++i) {
       if (i % out_row < out_row - kPadding) {
@@ -182,9 +151,9 @@ struct Problem {
   Shape shape;
   size_t q_row, k_row, v_row, out_row;  ///< floats from row to row
   size_t capacity;
-  Guarded<float> q, k, v;
-  Guarded<uint16_t> keys, values;
-  Guarded<std::byte> scratch;
+  GuardedArray<float> q, k, v;
+  GuardedArray<uint16_t> keys, values;
+  GuardedArray<std::byte> scratch;
 };
 
 struct Expected {
@@ -258,12 +227,9 @@ inline std::vector<Expected> reference(const Problem& p, size_t position, size_t
 
 /// Rows of this build that this processor runs, scalar first.
 inline std::vector<AttentionRow> runnable_rows() {
-  const CpuFeatures cpu = CpuFeatures::detect();
   std::vector<AttentionRow> rows;
   for (const AttentionRow& row : attention_rows()) {
-    if (row.isa == Isa::kAvx2 && !cpu.avx2) continue;
-    if (row.isa == Isa::kAvx512Vnni && !cpu.avx512_vnni) continue;
-    rows.push_back(row);
+    if (testing_support::runs_here(row.isa)) rows.push_back(row);
   }
   return rows;
 }

@@ -20,6 +20,7 @@ struct RightView {
   const typename Source::Element* data;
   size_t step;
   size_t chunk;
+  size_t next;  ///< elements to the same place of the next block
 };
 
 enum class Start { kFromZero, kFromOut };
@@ -41,7 +42,10 @@ template <class V, Start kStart, class Source, int R, int C>
   for (size_t k = 0; k < n; ++k) {
     V right[C];
 #pragma GCC unroll 16
-    for (int c = 0; c < C; ++c) right[c] = Source::template load<V>(b.data + c * b.chunk);
+    for (int c = 0; c < C; ++c) {
+      right[c] = Source::template load<V>(b.data + c * b.chunk);
+      Source::prefetch(b.data + c * b.chunk, b.next);
+    }
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       const V left = V::set1(a.data[r * a.row]);
@@ -64,11 +68,11 @@ template <class V, Start kStart, class Source, int R, int C>
                                                    size_t n_chunks, float* out, size_t out_row) {
   size_t chunk = 0;
   for (; chunk + C <= n_chunks; chunk += C) {
-    const RightView<Source> at{b.data + chunk * b.chunk, b.step, b.chunk};
+    const RightView<Source> at{b.data + chunk * b.chunk, b.step, b.chunk, b.next};
     multiply_tile<V, kStart, Source, R, C>(a, at, n, out + chunk * 16, out_row);
   }
   if constexpr (C > 1) {
-    const RightView<Source> rest{b.data + chunk * b.chunk, b.step, b.chunk};
+    const RightView<Source> rest{b.data + chunk * b.chunk, b.step, b.chunk, b.next};
     multiply_chunks<V, kStart, Source, R, C / 2>(a, rest, n, n_chunks - chunk, out + chunk * 16,
                                                  out_row);
   }
