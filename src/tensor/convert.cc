@@ -1,6 +1,7 @@
 #include "tensor/convert.h"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "base/check.h"
@@ -48,6 +49,34 @@ void encode_halves(const float* in, std::byte* row, size_t n, const Narrow& narr
   }
 }
 
+bool finite_f16(uint16_t h) { return (h & 0x7c00u) != 0x7c00u; }
+bool finite_bf16(uint16_t h) { return (h & 0x7f80u) != 0x7f80u; }
+
+/// A block's f16 scales have the same names in every format that has them.
+template <class Block>
+bool has_finite_scales(const Block& block) {
+  if constexpr (requires { block.e; }) {
+    return block.e != 255;
+  } else if constexpr (requires { block.dmin; }) {
+    return finite_f16(block.d) && finite_f16(block.dmin);
+  } else if constexpr (requires { block.m; }) {
+    return finite_f16(block.d) && finite_f16(block.m);
+  } else {
+    return finite_f16(block.d);
+  }
+}
+
+/// The first of the `Item`s, `step` elements each, that `is_finite` refuses.
+template <class Item, class IsFinite>
+size_t first_refused(const std::byte* row, size_t n, size_t step, const IsFinite& is_finite) {
+  for (size_t i = 0; i < n; i += step, row += sizeof(Item)) {
+    Item item;
+    std::memcpy(&item, row, sizeof item);
+    if (!is_finite(item)) return i;
+  }
+  return n;
+}
+
 }  // namespace
 
 bool is_quantized(DType type) { return info(type).block_size > 1; }
@@ -88,6 +117,24 @@ void encode_row(DType type, const float* in, std::byte* row, size_t n) {
       break;
   }
   visit_block(type, [&](auto tag) { encode_blocks<typename decltype(tag)::Block>(in, row, n); });
+}
+
+size_t first_non_finite(DType type, const std::byte* row, size_t n) {
+  TANDEM_CHECK(holds_weights(type) && n % info(type).block_size == 0);
+  switch (type) {
+    case DType::kF32:
+      return first_refused<float>(row, n, 1, [](float f) { return std::isfinite(f); });
+    case DType::kF16:
+      return first_refused<uint16_t>(row, n, 1, finite_f16);
+    case DType::kBF16:
+      return first_refused<uint16_t>(row, n, 1, finite_bf16);
+    default:
+      break;
+  }
+  return visit_block(type, [&](auto tag) {
+    using Block = typename decltype(tag)::Block;
+    return first_refused<Block>(row, n, Block::kElements, has_finite_scales<Block>);
+  });
 }
 
 }  // namespace tandem

@@ -23,4 +23,9 @@ void decode_row(DType type, const std::byte* row, float* out, size_t n);
 /// behaviour.
 void encode_row(DType type, const float* in, std::byte* row, size_t n);
 
+/// Where a row is damaged: the index of the first element that is infinite or NaN or, for quantized
+/// types, of the first block with such a scale (for MXFP4 the NaN exponent 255); `n` if there is
+/// none. Reads the scales only, so it costs little more than the memory traffic.
+size_t first_non_finite(DType type, const std::byte* row, size_t n);
+
 }  // namespace tandem

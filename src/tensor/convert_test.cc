@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -129,6 +130,43 @@ TEST_P(QuantizedFormat, EncodingIsStableOnItsOwnOutput) {
   const std::vector<float> once = decoded(GetParam(), encoded(GetParam(), weights));
   const std::vector<float> twice = decoded(GetParam(), encoded(GetParam(), once));
   EXPECT_LE(block_vectors::rmse(once, twice), 0.25 * block_vectors::rmse(weights, once));
+}
+
+/// Decoding must show infinity or NaN exactly in the blocks that are reported.
+TEST_P(QuantizedFormat, FindsTheFirstBlockWithABrokenScale) {
+  const DTypeInfo& i = info(GetParam());
+  const std::vector<std::byte> good = block_vectors::blocks(GetParam(), "typical");
+  const size_t n = good.size() / i.block_bytes * i.block_size;
+  EXPECT_EQ(first_non_finite(GetParam(), good.data(), n), n);
+  std::vector<size_t> offsets = block_vectors::f16_offsets(GetParam());
+  for (const size_t offset : offsets) {
+    for (const uint8_t high : {0x7c, 0xfc, 0x7e}) {
+      std::vector<std::byte> bad = good;
+      bad[5 * i.block_bytes + offset + 1] = static_cast<std::byte>(high);
+      EXPECT_EQ(first_non_finite(GetParam(), bad.data(), n), 5 * i.block_size);
+      const std::vector<float> values = decoded(GetParam(), bad);
+      const auto broken =
+          std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
+      EXPECT_EQ((broken - values.begin()) / i.block_size, 5);
+    }
+  }
+  if (!offsets.empty()) return;
+  std::vector<std::byte> bad = good;  // MXFP4
+  bad[5 * i.block_bytes] = std::byte{255};
+  EXPECT_EQ(first_non_finite(GetParam(), bad.data(), n), 5 * i.block_size);
+}
+
+TEST(FirstNonFinite, FindsBrokenPlainNumbers) {
+  for (const DType type : {DType::kF32, DType::kF16, DType::kBF16}) {
+    std::vector<float> values(9, 1.0f);
+    EXPECT_EQ(first_non_finite(type, encoded(type, values).data(), 9), 9u);
+    for (const float broken :
+         {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+          std::numeric_limits<float>::quiet_NaN()}) {
+      values[7] = broken;
+      EXPECT_EQ(first_non_finite(type, encoded(type, values).data(), 9), 7u) << name(type);
+    }
+  }
 }
 
 class ExactFormat : public testing::TestWithParam<DType> {};
