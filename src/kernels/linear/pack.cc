@@ -15,46 +15,56 @@ using packed::Format;
 
 size_t n_tiles(size_t n) { return (n + kTileRows - 1) / kTileRows; }
 
+/// Elements along K that lie side by side in a tile of plain numbers.
+size_t pair_of(DType type) { return type == DType::kBF16 ? 2 : 1; }
+
 size_t tile_bytes(DType type, size_t k) {
-  // BF16 keeps pairs along K together, so an odd K is padded.
-  if (type == DType::kBF16) return kTileRows * sizeof(uint16_t) * (k + k % 2);
-  return kTileRows * row_bytes(type, k);
+  const size_t padded_k = k + k % pair_of(type);
+  return kTileRows * row_bytes(type, padded_k);
 }
 
 /// Index of element (k, row) in a tile of plain numbers.
-size_t float_place(DType type, size_t k, size_t row) {
-  if (type == DType::kBF16) return k / 2 * 2 * kTileRows + row * 2 + k % 2;
-  return k * kTileRows + row;
+inline size_t float_place(size_t pair, size_t k, size_t row) {
+  return k / pair * pair * kTileRows + row * pair + k % pair;
 }
 
-template <class Number>
-void pack_float_tile(DType type, const std::byte* rows, size_t n_rows, size_t k, std::byte* tile) {
-  for (size_t row = 0; row < n_rows; ++row) {
-    const std::byte* source = rows + row * k * sizeof(Number);
-    for (size_t i = 0; i < k; ++i) {
-      std::memcpy(tile + float_place(type, i, row) * sizeof(Number), source + i * sizeof(Number),
-                  sizeof(Number));
+/// A stretch of K at a time, so that what the rows write side by side stays in the nearest cache.
+template <class Number, size_t pair>
+void pack_float_tile(const std::byte* rows, size_t n_rows, size_t k, std::byte* tile) {
+  constexpr size_t kStretch = 64;
+  for (size_t begin = 0; begin < k; begin += kStretch) {
+    const size_t end = std::min(k, begin + kStretch);
+    for (size_t row = 0; row < n_rows; ++row) {
+      for (size_t i = begin; i < end; ++i) {
+        std::memcpy(tile + float_place(pair, i, row) * sizeof(Number),
+                    rows + (row * k + i) * sizeof(Number), sizeof(Number));
+      }
     }
   }
 }
 
 template <class F>
 void pack_block(const typename F::Block& block, int row, std::byte* out) {
+  constexpr int kWords = F::kLowBits + F::kHighBits;
   packed::put_header(block, row, out);
-  for (int i = 0; i < F::kElements; ++i) {
-    std::byte* group = out + F::kHeaderBytes + i / packed::kGroup * F::kGroupBytes;
-    packed::put_code<F>(group, i % packed::kGroup, row, packed::file_code(block, i));
+  std::byte* group = out + F::kHeaderBytes;
+  for (int g = 0; g < F::kGroups; ++g, group += F::kGroupBytes) {
+    uint32_t words[kWords];
+    packed::group_words(block, g, words);
+    for (int v = 0; v < kWords; ++v) {
+      std::memcpy(group + v * packed::kQuadBytes + row * sizeof(uint32_t), words + v,
+                  sizeof(uint32_t));
+    }
   }
 }
 
 template <class F>
 void pack_tile(const std::byte* rows, size_t n_rows, size_t k, std::byte* tile) {
   const size_t n_blocks = k / F::kElements;
-  for (size_t row = 0; row < n_rows; ++row) {
-    const std::byte* source = rows + row * n_blocks * sizeof(typename F::Block);
-    for (size_t b = 0; b < n_blocks; ++b) {
+  for (size_t b = 0; b < n_blocks; ++b) {
+    for (size_t row = 0; row < n_rows; ++row) {
       typename F::Block block;
-      std::memcpy(&block, source + b * sizeof block, sizeof block);
+      std::memcpy(&block, rows + (row * n_blocks + b) * sizeof block, sizeof block);
       pack_block<F>(block, static_cast<int>(row), tile + b * F::kBlockBytes);
     }
   }
@@ -63,10 +73,11 @@ void pack_tile(const std::byte* rows, size_t n_rows, size_t k, std::byte* tile) 
 void pack_one_tile(DType type, const std::byte* rows, size_t n_rows, size_t k, std::byte* tile) {
   switch (type) {
     case DType::kF32:
-      return pack_float_tile<uint32_t>(type, rows, n_rows, k, tile);
+      return pack_float_tile<uint32_t, 1>(rows, n_rows, k, tile);
     case DType::kF16:
+      return pack_float_tile<uint16_t, 1>(rows, n_rows, k, tile);
     case DType::kBF16:
-      return pack_float_tile<uint16_t>(type, rows, n_rows, k, tile);
+      return pack_float_tile<uint16_t, 2>(rows, n_rows, k, tile);
     default:
       packed::visit_format(type, [&]<DType T>() { pack_tile<Format<T>>(rows, n_rows, k, tile); });
   }
@@ -97,7 +108,7 @@ void unpack_block(const std::byte* block, int row, float* out) {
 
 void unpack_float_row(DType type, const std::byte* tile, size_t row, size_t k, float* out) {
   for (size_t i = 0; i < k; ++i) {
-    const size_t place = float_place(type, i, row);
+    const size_t place = float_place(pair_of(type), i, row);
     if (type == DType::kF32) {
       std::memcpy(out + i, tile + place * sizeof(float), sizeof(float));
       continue;
@@ -121,8 +132,8 @@ void pack_rows(DType type, const std::byte* file_rows, [[maybe_unused]] size_t n
   for (size_t row = row_begin; row < row_end; row += kTileRows) {
     std::byte* tile = packed + row / kTileRows * bytes;
     const size_t n_rows = std::min(kTileRows, row_end - row);
-    // Bits are ORed into place, and rows beyond n are zero.
-    std::memset(tile, 0, bytes);
+    // Rows beyond n, and the second half of an odd BF16 pair, are zero.
+    if (n_rows < kTileRows || type == DType::kBF16) std::memset(tile, 0, bytes);
     pack_one_tile(type, file_rows + row * row_bytes(type, k), n_rows, k, tile);
   }
 }

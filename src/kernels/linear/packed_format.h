@@ -71,14 +71,6 @@ TANDEM_ALWAYS_INLINE int six_bits_at(const std::byte* p, int j, int row) {
   const int lower = byte_at(p, 64 + 16 * (j % 2) + row) >> (j < 6 ? 0 : 4) & 15;
   return upper << 4 | lower;
 }
-TANDEM_ALWAYS_INLINE void put_six_bits(std::byte* p, int j, int row, int value) {
-  if (j < 4) {
-    p[16 * j + row] |= static_cast<std::byte>(value);
-    return;
-  }
-  p[16 * (j - 4) + row] |= static_cast<std::byte>(value >> 4 << 6);
-  p[64 + 16 * (j % 2) + row] |= static_cast<std::byte>((value & 15) << (j < 6 ? 0 : 4));
-}
 
 /// Per type: the layout, kOffset (value = code - kOffset) or kTable (value = kTable[code]), and the
 /// scales of a header: `scale`, `minimum` of group g; or `d`, `dmin`, `sub_scale`, `sub_minimum` of
@@ -238,15 +230,6 @@ TANDEM_ALWAYS_INLINE int code_at(const std::byte* group, int e, int row) {
             << F::kLowBits;
   }
   return code;
-}
-template <class F>
-TANDEM_ALWAYS_INLINE void put_code(std::byte* group, int e, int row, int code) {
-  const BitPlace low = place_of(F::kLowBits, e, row);
-  group[low.byte] |= static_cast<std::byte>((code & ((1 << F::kLowBits) - 1)) << low.shift);
-  if constexpr (F::kHighBits > 0) {
-    const BitPlace high = place_of(F::kHighBits, e, row);
-    group[F::kLowBytes + high.byte] |= static_cast<std::byte>(code >> F::kLowBits << high.shift);
-  }
 }
 
 /// Calls `f.template operator()<type>()` for a quantized type; the one place that maps a DType to
