@@ -20,12 +20,12 @@ struct EngineOptions {
   /// Positions a session may hold. 0: what the model was trained for, at most 32,768. Memory is
   /// touched only as positions fill.
   uint32_t context = 0;
-  int n_threads = 0;                ///< compute threads, the caller included; 0: all processors
-  std::optional<kernels::Isa> isa;  ///< forces a row of the kernel tables
-  uint32_t prefill_chunk = 256;     ///< tokens of a prompt computed together
-  uint32_t max_sequences = 16;      ///< sessions that may decode in one step
-  uint32_t max_outputs = 16;        ///< rows of logits computed in one step
-  bool check_finite = false;        ///< stop at the first node that writes NaN or infinity
+  int n_threads = 0;  ///< compute threads, the caller included; 0: all processors
+  std::optional<kernels::Isa> isa = std::nullopt;  ///< forces a row of the kernel tables
+  uint32_t prefill_chunk = 256;                    ///< tokens of a prompt computed together
+  uint32_t max_sequences = 16;                     ///< sessions that may decode in one step
+  uint32_t max_outputs = 16;                       ///< rows of logits computed in one step
+  bool check_finite = false;  ///< stop at the first node that writes NaN or infinity
 };
 
 /// A loaded model and its plan, compiled. Shared by its sessions; thread safe: steps of different

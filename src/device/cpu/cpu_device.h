@@ -13,7 +13,7 @@ struct CpuOptions {
   /// Threads that compute, the caller included; 0: one per usable processor.
   int n_threads = 0;
   /// Forces a row of the kernel tables; it must be one this processor can run.
-  std::optional<kernels::Isa> isa;
+  std::optional<kernels::Isa> isa = std::nullopt;
 };
 
 /// The best row of the kernel tables for this processor.
