@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-/// IEEE binary16 to binary32, exact for every pattern (subnormals and infinities included). NaN keeps
-/// its payload and becomes quiet, as with the F16C instruction.
+/// IEEE binary16 to binary32, exact for every pattern (subnormals and infinities included). NaN
+/// keeps its payload and becomes quiet, as with the F16C instruction.
 TANDEM_ALWAYS_INLINE float f16_to_f32(uint16_t h) {
   const uint32_t sign = (h & 0x8000u) << 16;
   const uint32_t magnitude = h & 0x7fffu;

@@ -2,9 +2,9 @@
 
 namespace tandem::kernels {
 
-/// e^x within 1.1 units in the last place, subnormal results included; 0 below -103.97, infinity above 88.72, NaN for NaN.
-/// Cody-Waite reduction x = n ln 2 + r with |r| <= ln 2 / 2, then the Taylor-like minimax
-/// polynomial of degree 6 that Cephes' expf uses.
+/// e^x within 1.1 units in the last place, subnormal results included; 0 below -103.97, infinity
+/// above 88.72, NaN for NaN. Cody-Waite reduction x = n ln 2 + r with |r| <= ln 2 / 2, then the
+/// Taylor-like minimax polynomial of degree 6 that Cephes' expf uses.
 template <class V>
 [[gnu::always_inline]] inline V exp(V x) {
   const V clamped = V::min(V::set1(89.0f), V::max(V::set1(-104.0f), x));
