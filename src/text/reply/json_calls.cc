@@ -225,7 +225,7 @@ JsonCalls::Step JsonCalls::after_object(ReplyText& in, ReplyBuilder& out) {
     const bool next_begins = !region_.begin.empty() && in.rest().starts_with(region_.begin);
     if (end == ReplyText::Match::kNo && !next_begins) {
       // Less text than the begin marker may still become one.
-      const bool may_begin = !in.is_final() && region_.begin.starts_with(in.rest());
+      const bool may_begin = region_.begin.starts_with(in.rest());
       return may_begin ? Step::kNeedsText : Step::kBreak;
     }
     complete_call(in, out);

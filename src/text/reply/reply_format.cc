@@ -44,7 +44,7 @@ constexpr std::array kSigns = {
     Sign{"apriel", "<tool_calls>", "[BEGIN FINAL RESPONSE]"},
     Sign{"tool_calls", "<tool_calls>"},
     Sign{"gigachat", "<|function_call|>"},
-    Sign{"gigachat3", "function call<|role_sep|>"},
+    Sign{"gigachat3", "function call", "<|role_sep|>"},
     Sign{"lfm2", "<|tool_call_start|>"},
     Sign{"lfm2", "<|tool_list_start|>"},
     Sign{"smollm3", "SmolLM"},

@@ -269,6 +269,7 @@ ReplyFormat apriel() {
   ReplyFormat format = json_after("apriel", "<tool_calls>", "</tool_calls>");
   format.reasoning_begin = "Here are my reasoning steps:\n";
   format.reasoning_end = "[BEGIN FINAL RESPONSE]";
+  format.ignored = {"[END FINAL RESPONSE]"};
   return format;
 }
 

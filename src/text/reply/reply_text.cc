@@ -32,7 +32,7 @@ ReplyText::Match ReplyText::take_if(std::string_view literal) {
     take(literal.size());
     return Match::kYes;
   }
-  return !is_final_ && literal.starts_with(text) ? Match::kNeedsText : Match::kNo;
+  return literal.starts_with(text) ? Match::kNeedsText : Match::kNo;
 }
 
 MarkerHit ReplyText::take_until(std::span<const std::string_view> markers, std::string& out) {

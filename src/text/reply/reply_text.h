@@ -25,7 +25,8 @@ class ReplyText {
   void skip_space();
 
   enum class Match { kYes, kNo, kNeedsText };
-  /// Takes `literal` if it comes next. kNeedsText: what is there is a beginning of it.
+  /// Takes `literal` if it comes next. kNeedsText: all that is there is a beginning of it; at the
+  /// end of the reply this says that the text has run out.
   Match take_if(std::string_view literal);
 
   /// Takes the text before the first of `markers` (find_marker) and adds it to `out`; `hit` says

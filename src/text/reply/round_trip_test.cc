@@ -1,6 +1,7 @@
 // What the chat templates of real models print for an assistant's message comes back as that
 // message. Expected values, from the templates themselves:
-//   /usr/bin/python3 src/text/reply/testdata/make_round_trips.py TEMPLATES > .../round_trips.json
+//   /usr/bin/python3 src/text/reply/testdata/make_round_trips.py TEMPLATES
+//     models/demo/chat_template.jinja > src/text/reply/testdata/round_trips.json
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The format of each template; its detection is tested in reply_format_test.cc.
+/// The format of each template.
 const std::map<std::string, std::string>& formats() {
   static const std::map<std::string, std::string> map{
       {"Apertus-8B-Instruct", "apertus"},
@@ -46,6 +47,7 @@ const std::map<std::string, std::string>& formats() {
       {"Reka-Edge", "hermes"},
       {"StepFun3.5-Flash", "qwen3_coder"},
       {"deepseek-ai-DeepSeek-R1-Distill-Llama-8B", "deepseek"},
+      {"demo", "hermes"},
       {"deepseek-ai-DeepSeek-R1-Distill-Qwen-32B", "deepseek"},
       {"deepseek-ai-DeepSeek-V3.2", "deepseek_dsml"},
       {"deepseek-ai-DeepSeek-V4", "deepseek_dsml"},
@@ -69,7 +71,7 @@ const std::map<std::string, std::string>& formats() {
       {"poolside-Laguna-XS-2.1", "glm"},
       {"poolside-Laguna-XS.2", "glm"},
       {"tencent-Hy3", "hunyuan"},
-      {"unsloth-Apriel-1.5", "tool_calls"},
+      {"unsloth-Apriel-1.5", "apriel"},
       {"unsloth-mistral-Devstral-Small-2507", "mistral"},
   };
   return map;
@@ -82,7 +84,7 @@ constexpr const char* kTools = R"([
   {"function": {"name": "find_place", "parameters": {"properties": {"city": {"type": "string"}}}}},
   {"function": {"name": "stop", "parameters": {"properties": {}}}}])";
 
-const Json& cases() {
+const Json& reference() {
   static const Json json =
       Json::parse(std::ifstream(TANDEM_SOURCE_DIR "/src/text/reply/testdata/round_trips.json"));
   return json;
@@ -104,7 +106,7 @@ TEST_P(RoundTrip, MessagesComeBack) {
   const ReplyFormat format = format_named(formats().at(GetParam()));
   ReplyOptions options{.tools = *ToolTypes::parse(kTools)};
   int n_cases = 0;
-  for (const Json& example : cases()) {
+  for (const Json& example : reference().at("cases")) {
     if (example.at("template") != GetParam()) continue;
     const std::string text = example.at("text");
     SCOPED_TRACE(text);
@@ -117,6 +119,17 @@ TEST_P(RoundTrip, MessagesComeBack) {
     ++n_cases;
   }
   EXPECT_GT(n_cases, 0);
+}
+
+// The excerpts hold every marker of a template, in its order.
+TEST_P(RoundTrip, TheFormatIsFoundInTheTemplate) {
+  for (const Json& row : reference().at("templates")) {
+    if (row.at("name") != GetParam()) continue;
+    const std::string excerpt = row.at("excerpt");
+    EXPECT_EQ(detect_reply_format(excerpt).name, formats().at(GetParam())) << excerpt;
+    return;
+  }
+  FAIL() << "no excerpt";
 }
 
 std::vector<std::string> names() {

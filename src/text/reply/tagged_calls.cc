@@ -159,7 +159,7 @@ TaggedCalls::Step TaggedCalls::parameters(ReplyText& in, ReplyBuilder& out) {
     out.arguments(n_parameters_ == 0 ? "{}" : "}");
     return end_call(in, out);
   }
-  may_match |= !region_.end.empty() && !in.is_final() && region_.end.starts_with(in.rest());
+  may_match |= !region_.end.empty() && region_.end.starts_with(in.rest());
   return may_match ? Step::kNeedsText : Step::kBreak;
 }
 

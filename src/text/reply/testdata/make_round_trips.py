@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Writes round_trips.json: what real chat templates print for assistant messages, and the message.
 
-Needs Debian's python3-jinja2 and a folder of templates (tests/templates or any other):
-  /usr/bin/python3 make_round_trips.py FOLDER > round_trips.json
+Needs Debian's python3-jinja2, a folder of chat templates, and the demo model's:
+  /usr/bin/python3 make_round_trips.py FOLDER models/demo/chat_template.jinja > round_trips.json
 The environment is the one of Hugging Face transformers (sandbox, trim and lstrip, loop controls, the
 generation tag, tojson without ASCII escapes). A template that refuses a message is left out for it.
 """
 
 import json
 import os
+import re
 import sys
 
 import jinja2
@@ -138,13 +139,24 @@ def expected(template, kind, prompt, text, calls, content, reasoning):
                 reasoning=reasoning if reasoning in text else "", calls=printed)
 
 
+def excerpt(source):
+    """The words of a template that look like markers or could be taken for one, in their order."""
+    words = re.findall(r"<[^<>\s'\"]{1,40}>|\[/?[A-Z_ ]{3,24}\]|｜[A-Z]+｜|<[a-z]+=|atem:|call:|>>>"
+                       r"|functools\[?|SmolLM|:opensource|<tool_sep|function call",
+                       source)
+    return " ".join(dict.fromkeys(words))
+
+
 def main():
-    cases, refused = [], []
-    for file in sorted(os.listdir(sys.argv[1])):
-        name = file.removesuffix(".jinja")
+    cases, refused, templates = [], [], []
+    folder, demo = sys.argv[1:]
+    files = [(f.removesuffix(".jinja"), os.path.join(folder, f)) for f in os.listdir(folder)]
+    for name, path in sorted(files) + [("demo", demo)]:
         try:
-            with open(os.path.join(sys.argv[1], file), encoding="utf-8") as f:
-                template = environment().from_string(f.read())
+            with open(path, encoding="utf-8") as f:
+                source = f.read()
+            templates.append(dict(name=name, excerpt=excerpt(source)))
+            template = environment().from_string(source)
         except jinja2.TemplateError as e:
             refused.append((name, "all", str(e)))
             continue
@@ -162,7 +174,10 @@ def main():
                 cases.append(expected(name, kind, prompt, text, calls, content, reasoning))
     for row in refused:
         print("refused:", *row, file=sys.stderr)
-    print("[\n" + ",\n".join(json.dumps(c, ensure_ascii=False) for c in cases) + "\n]")
+    lists = dict(templates=templates, cases=cases)
+    for key, rows in lists.items():
+        lists[key] = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    print('{"templates": [\n%(templates)s\n],\n"cases": [\n%(cases)s\n]}' % lists)
 
 
 main()
