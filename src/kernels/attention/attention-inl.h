@@ -1,55 +1,26 @@
 #pragma once
 
-// Attention of one key/value head over an f16 cache, written once for every ISA: passes of query
-// rows over the blocks of the cache. The order of operations is docs/attention.md's.
+// Attention of one key/value head written once for every ISA and storage: passes of query rows over
+// the blocks of the cache. The order of operations is docs/attention.md's.
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 #include "kernels/attention/attention.h"
 #include "kernels/attention/product-inl.h"
+#include "kernels/attention/rotation-inl.h"
 #include "kernels/attention/scratch.h"
 #include "kernels/attention/softmax-inl.h"
+#include "kernels/attention/sources-inl.h"
 
 namespace tandem::kernels::attention {
 
-/// How multiply() reads the cache itself and a widened block of it.
-struct F16Source {
-  using Element = uint16_t;
-  template <class V>
-  [[gnu::always_inline]] static V load(const uint16_t* p) {
-    return V::load_f16(p);
-  }
-  /// A block read once comes from memory: ask for the next one while this one is worked on. A
-  /// prefetch never faults, so the cache's end needs no care.
-  [[gnu::always_inline]] static void prefetch(const uint16_t* p, size_t next) {
-    __builtin_prefetch(p + next);
-  }
-};
-struct F32Source {
-  using Element = float;
-  template <class V>
-  [[gnu::always_inline]] static V load(const float* p) {
-    return V::load(p);
-  }
-  [[gnu::always_inline]] static void prefetch(const float*, size_t) {}
-};
-
-/// Widens `n` f16; pads the last sixteen floats with zeros, but reads no f16 beyond.
-template <class V>
-[[gnu::always_inline]] inline void widen(const uint16_t* from, size_t n, float* to) {
-  size_t i = 0;
-  for (; i + 16 <= n; i += 16) V::load_f16(from + i).store(to + i);
-  if (i == n) return;
-  uint16_t padded[16] = {};
-  std::memcpy(padded, from + i, (n - i) * sizeof(uint16_t));
-  V::load_f16(padded).store(to + i);
-}
-
-/// T: the ISA's vector type V and the size of its register tiles.
-template <class T>
+/// T: the ISA's Tiling, its vector type V and the size of its register tiles. Cache: the source
+/// that reads the cache's storage.
+template <class T, class Cache>
 class Pass {
+  using Wide = F32Source<T>;
+  using Element = typename Cache::Element;
   using V = typename T::V;
   static constexpr size_t kRows = T::kTileRows;
   static_assert(kRows <= kMaxTileRows);
@@ -114,46 +85,60 @@ class Pass {
   void load_queries() {
     const size_t key_size = args_.kv.key_size;
     for (size_t row = 0; row < n_rows_; ++row) {
-      const float* from = query(row);
+      const float* from = Cache::kScaled ? rotated_query(row) : query(row);
       float* to = queries(row / kRows * kRows) + row % kRows;
       for (size_t d = 0; d < key_size; ++d) to[d * kRows] = from[d];
     }
+  }
+  /// Rotated as the keys are, in the place of the widened keys: these come later.
+  const float* rotated_query(size_t row) const {
+    const size_t key_size = args_.kv.key_size, block = rotation_size<T>(key_size);
+    float* rotated = scratch_ + at_.keys;
+    std::memcpy(rotated, query(row), key_size * sizeof(float));
+    for (size_t d = 0; d < key_size; d += block) rotate<T>(rotated + d, block);
+    return rotated;
   }
   float* queries(size_t tile_row) const {
     return scratch_ + at_.queries + tile_row * args_.kv.key_size;
   }
 
-  const uint16_t* keys_at(size_t base) const {
-    return args_.kv.keys + (args_.kv_head * args_.kv.capacity + base) * args_.kv.key_size;
+  const Element* keys_at(size_t base) const {
+    return Cache::keys(args_.kv) + (args_.kv_head * args_.kv.capacity + base) * args_.kv.key_size;
   }
-  const uint16_t* values_at(size_t base) const {
-    return args_.kv.values + (args_.kv_head * args_.kv.capacity + base) * args_.kv.value_size;
+  const Element* values_at(size_t base) const {
+    return Cache::values(args_.kv) +
+           (args_.kv_head * args_.kv.capacity + base) * args_.kv.value_size;
   }
-  RightView<F16Source> cached_keys(size_t base) const {
+  /// The scales of the block at `base`; null where the storage has none.
+  const float* scales_at(const float* scales, size_t base) const {
+    return Cache::kScaled ? scales + args_.kv_head * args_.kv.capacity + base : nullptr;
+  }
+  RightView<Cache> cached_keys(size_t base) const {
     return {keys_at(base), kKeyTile, kKeyTile * args_.kv.key_size, kBlock * args_.kv.key_size};
   }
-  RightView<F16Source> cached_values(size_t base) const {
+  RightView<Cache> cached_values(size_t base) const {
     return {values_at(base), args_.kv.value_size, 16, kBlock * args_.kv.value_size};
   }
 
-  RightView<F32Source> widen_keys(size_t base, Span span) const {
+  RightView<Wide> widen_keys(size_t base, Span span) const {
     const size_t tile = kKeyTile * args_.kv.key_size;
     const size_t begin = span.begin / kKeyTile * tile;
     const size_t end = round_up(span.end, kKeyTile) / kKeyTile * tile;
     float* to = scratch_ + at_.keys;
-    widen<V>(keys_at(base) + begin, end - begin, to + begin);
+    widen<Cache>(keys_at(base) + begin, end - begin, to + begin);
     return {to, kKeyTile, tile, 0};
   }
-  RightView<F32Source> widen_values(size_t base, Span span) const {
+  RightView<Wide> widen_values(size_t base, Span span) const {
     const size_t size = args_.kv.value_size;
-    const uint16_t* from = values_at(base);
+    const Element* from = values_at(base);
     float* to = scratch_ + at_.values;
     if (size == value_padded_) {
-      widen<V>(from + span.begin * size, (span.end - span.begin) * size, to + span.begin * size);
+      widen<Cache>(from + span.begin * size, (span.end - span.begin) * size,
+                   to + span.begin * size);
       return {to, size, 16, 0};
     }
     for (size_t p = span.begin; p < span.end; ++p) {
-      widen<V>(from + p * size, size, to + p * value_padded_);
+      widen<Cache>(from + p * size, size, to + p * value_padded_);
     }
     return {to, value_padded_, 16, 0};
   }
@@ -171,13 +156,13 @@ class Pass {
         if (at < base || from >= base + kBlock) continue;
         spans[count++] = seen(from, at, base);
       }
-      if (count > 0) attend_tile(first, spans, count, keys, values);
+      if (count > 0) attend_tile(base, first, spans, count, keys, values);
     }
   }
 
   /// HOT: attention_bench. Rows [row, row + count) of one tile take in one block.
   template <class Source>
-  void attend_tile(size_t row, const Span* spans, size_t count, RightView<Source> keys,
+  void attend_tile(size_t base, size_t row, const Span* spans, size_t count, RightView<Source> keys,
                    RightView<Source> values) {
     float* weights = scratch_ + at_.weights;
     const Gathered rows{scratch_ + at_.maxima + row, scratch_ + at_.totals + row * 16,
@@ -189,15 +174,16 @@ class Pass {
     multiply<T, Start::kFromZero>(count, q, keys, args_.kv.key_size,
                                   (columns.end - columns.begin) / 16, weights + columns.begin,
                                   kBlock);
+    const ScoreRule rule{args_.scale, args_.softcap, scales_at(args_.kv.key_scales, base)};
+    const float* value_scales = scales_at(args_.kv.value_scales, base);
     float maxima[kRows];
     for (size_t r = 0; r < count; ++r) {
-      const float best =
-          finish_scores<V>(weights + r * kBlock, {args_.scale, args_.softcap}, columns, spans[r]);
+      const float best = finish_scores<V>(weights + r * kBlock, rule, columns, spans[r]);
       maxima[r] = best > rows.maxima[r] ? best : rows.maxima[r];
     }
     rescale<V>(rows, count, maxima);
     for (size_t r = 0; r < count; ++r) {
-      weigh_scores<V>(weights + r * kBlock, columns, maxima[r], rows.totals + r * 16);
+      weigh_scores<V>(weights + r * kBlock, columns, maxima[r], value_scales, rows.totals + r * 16);
     }
     add_values(rows, spans, count, values);
   }
@@ -227,7 +213,7 @@ class Pass {
     if (span.begin >= span.end) return;
     const LeftView weights{scratch_ + at_.weights + r * kBlock + span.begin, kBlock, 1};
     values.data += span.begin * values.step;
-    multiply_chunks<V, Start::kFromOut, Source, 1, T::chunks(1)>(
+    multiply_chunks<Start::kFromOut, Source, 1, T::chunks(1)>(
         weights, values, span.end - span.begin, value_padded_ / 16, rows.sums + r * value_padded_,
         value_padded_);
   }
@@ -257,10 +243,10 @@ class Pass {
   size_t n_rows_ = 0;
 };
 
-template <class T>
+template <class T, class Cache>
 [[gnu::always_inline]] inline void run_attention(const AttentionArgs& args) {
   const size_t step = pass_tokens(args.n_heads / args.kv.n_kv_heads);
-  Pass<T> pass(args);
+  Pass<T, Cache> pass(args);
   for (size_t token = args.row_begin; token < args.row_end; token += step) {
     pass.run(token, token + step < args.row_end ? token + step : args.row_end);
   }

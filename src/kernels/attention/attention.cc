@@ -4,10 +4,10 @@
 
 namespace tandem::kernels {
 
-#define TANDEM_ATTENTION_ROW(isa, space, name)  \
-  namespace attention::space {                  \
-  void run(const AttentionArgs& args) noexcept; \
-  void write(const KvWriteArgs& args) noexcept; \
+#define TANDEM_ATTENTION_ROW(isa, storage, space, suffix) \
+  namespace attention::space {                            \
+  void run_##suffix(const AttentionArgs& args) noexcept;  \
+  void write_##suffix(const KvWriteArgs& args) noexcept;  \
   }
 #include "kernels/attention/kernels.inc"
 #undef TANDEM_ATTENTION_ROW
@@ -15,8 +15,9 @@ namespace tandem::kernels {
 namespace {
 
 constexpr AttentionRow kRows[] = {
-#define TANDEM_ATTENTION_ROW(isa, space, name) \
-  {Isa::isa, name, attention::space::write, attention::space::run},
+#define TANDEM_ATTENTION_ROW(isa, storage, space, suffix)         \
+  {Isa::isa, KvStorage::storage, "attention_" #suffix "_" #space, \
+   attention::space::write_##suffix, attention::space::run_##suffix},
 #include "kernels/attention/kernels.inc"
 #undef TANDEM_ATTENTION_ROW
 };
@@ -31,12 +32,12 @@ size_t attention_scratch_bytes(size_t n_heads, size_t n_kv_heads, size_t key_siz
 
 std::span<const AttentionRow> attention_rows() { return kRows; }
 
-const AttentionRow& select_attention(Isa isa) {
-  const AttentionRow* best = &kRows[0];
+const AttentionRow& select_attention(Isa isa, KvStorage storage) {
+  const AttentionRow* best = nullptr;
   for (const AttentionRow& row : kRows) {
-    if (row.isa <= isa) best = &row;
+    if (row.storage == storage && row.isa <= isa) best = &row;
   }
-  return *best;
+  return *best;  // the scalar row of each storage is always there
 }
 
 }  // namespace tandem::kernels

@@ -13,9 +13,20 @@ namespace tandem::kernels {
 /// the same terms in the same order. Values of one head lie as (capacity, value_size).
 inline constexpr size_t kKeyTile = 16;
 
-/// One layer's cache of one sequence, f16. `capacity` is a multiple of kKeyTile. Whole key tiles
-/// are read, but positions that no row sees (not written yet, or older than the window) may hold
-/// anything, NaN included. No alignment beyond uint16_t's is needed; a cache line's is faster.
+/// How a cache holds its elements (docs/attention.md).
+enum class KvStorage : uint8_t {
+  kF16,  ///< the default
+  kI8,   ///< rotated keys and plain values as codes, one scale for each position and head
+};
+/// "f16", "i8".
+constexpr const char* to_string(KvStorage storage) {
+  return storage == KvStorage::kF16 ? "f16" : "i8";
+}
+
+/// One layer's cache of one sequence. `capacity` is a multiple of kKeyTile. Whole key tiles are
+/// read, but positions that no row sees (not written yet, or older than the window) may hold
+/// anything, NaN included. No alignment beyond the element's is needed; a cache line's is faster.
+/// f16 uses `keys` and `values`; i8 the four members behind and neither of those.
 struct KvView {
   uint16_t* keys;    ///< (n_kv_heads, capacity / 16, key_size, 16)
   uint16_t* values;  ///< (n_kv_heads, capacity, value_size)
@@ -23,9 +34,15 @@ struct KvView {
   size_t n_kv_heads;
   size_t key_size;
   size_t value_size;
+  int8_t* key_codes = nullptr;    ///< as keys
+  int8_t* value_codes = nullptr;  ///< as values
+  float* key_scales = nullptr;    ///< (n_kv_heads, capacity)
+  float* value_scales = nullptr;  ///< (n_kv_heads, capacity)
 };
 
-/// Stores the key and value of `n_rows` consecutive tokens, rounded to f16 (nearest even).
+/// Stores the key and value of `n_rows` consecutive tokens: rounded to f16 (nearest even, to
+/// infinity beyond 65504), or as codes round(127 x / max|x|). A key or value that is not finite
+/// gets the scale NaN, so that it shows.
 struct KvWriteArgs {
   const float* k;  ///< (n_rows, n_kv_heads, key_size), rows `k_stride` bytes apart
   const float* v;  ///< (n_rows, n_kv_heads, value_size), rows `v_stride` bytes apart
@@ -68,13 +85,14 @@ size_t attention_scratch_bytes(size_t n_heads, size_t n_kv_heads, size_t key_siz
 
 struct AttentionRow {
   Isa isa;
+  KvStorage storage;
   const char* name;  ///< for instance "attention_f16_avx2"
   void (*write)(const KvWriteArgs&) noexcept;
   void (*run)(const AttentionArgs&) noexcept;
 };
 /// Every row of this build, scalar first.
 std::span<const AttentionRow> attention_rows();
-/// The row of `isa`, or the best one below it.
-const AttentionRow& select_attention(Isa isa);
+/// The row of `isa` for `storage`, or the best one below it.
+const AttentionRow& select_attention(Isa isa, KvStorage storage = KvStorage::kF16);
 
 }  // namespace tandem::kernels

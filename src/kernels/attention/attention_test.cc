@@ -2,22 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/attention/attention_reference.h"
 #include "kernels/attention/attention_test_data.h"
 
 namespace tandem::kernels::attention_test {
 namespace {
-
-std::string row_name(const testing::TestParamInfo<AttentionRow>& info) { return info.param.name; }
 
 TEST(AttentionTable, ListsTheScalarRowFirstAndSelectsTheBestNotAbove) {
   const auto rows = attention_rows();
   ASSERT_FALSE(rows.empty());
   EXPECT_STREQ(rows[0].name, "attention_f16_scalar");
   for (const AttentionRow& row : rows) {
-    EXPECT_EQ(&select_attention(row.isa), &row);
-    EXPECT_NE(std::string(row.name).find("attention_f16_"), std::string::npos);
+    EXPECT_EQ(&select_attention(row.isa, row.storage), &row);
+    EXPECT_NE(std::string(row.name).find(to_string(row.storage)), std::string::npos);
   }
   EXPECT_EQ(select_attention(Isa::kAvx512Vnni).isa, rows.back().isa);
+  EXPECT_EQ(select_attention(Isa::kAvx512Vnni).storage, KvStorage::kF16);
 }
 
 class EachRow : public testing::TestWithParam<AttentionRow> {
@@ -27,6 +27,7 @@ class EachRow : public testing::TestWithParam<AttentionRow> {
 INSTANTIATE_TEST_SUITE_P(Attention, EachRow, testing::ValuesIn(runnable_rows()), row_name);
 
 TEST_P(EachRow, WritesRoundedElementsToTheirPlacesAndNoOthers) {
+  if (row().storage != KvStorage::kF16) GTEST_SKIP() << "attention_i8_test";
   Problem p({.n_heads = 3, .n_kv_heads = 3, .key_size = 40, .value_size = 24, .n = 37});
   // Halfway cases, subnormals, the largest f16 and what overflows, beside ordinary numbers.
   const float special[] = {1.0f + 0x1p-11f, 1.0f + 3 * 0x1p-11f,
@@ -52,11 +53,12 @@ TEST_P(EachRow, WritesRoundedElementsToTheirPlacesAndNoOthers) {
   }
 }
 
-void expect_near_reference(Problem& p, const std::vector<float>& got, size_t position) {
+void expect_near_reference(const Problem& p, KvStorage storage, const std::vector<float>& got,
+                           size_t position) {
   const Shape& s = p.shape;
   ASSERT_EQ(got.size(), s.n * s.n_heads * s.value_size);
   for (size_t head = 0; head < s.n_heads; ++head) {
-    const std::vector<Expected> want = reference(p, position, head);
+    const std::vector<Expected> want = reference(p, storage, position, head);
     const float* row = got.data() + (position * s.n_heads + head) * s.value_size;
     for (size_t d = 0; d < s.value_size; ++d) {
       ASSERT_LE(std::abs(row[d] - want[d].value), want[d].bound)
@@ -102,7 +104,7 @@ TEST_P(EachRow, LargeScoresNeitherOverflowNorLoseTheLargest) {
     for (size_t i = 0; i < 32; ++i) p.k[70 * p.k_row + i] += 1.0f * 32;
     const std::vector<float> out = p.feed(row());
     for (size_t i = 0; i < 16; ++i) {
-      EXPECT_EQ(out[199 * 4 * 16 + i], f16_to_f32(f32_to_f16(p.v[70 * p.v_row + i])));
+      EXPECT_EQ(out[199 * 4 * 16 + i], value_element(p, row().storage, 0, 70, i));
     }
   }
 }
@@ -113,7 +115,7 @@ TEST_P(EachRow, EqualScoresOfAnySizeGiveTheMean) {
     for (float& x : p.q) x = 3e30f;
     for (float& x : p.k) x = key;
     for (float& x : p.v) x = 0.5f;
-    for (float x : p.feed(row())) ASSERT_EQ(x, 0.5f);
+    for (float x : p.feed(row())) ASSERT_FLOAT_EQ(x, 0.5f);
   }
 }
 
@@ -131,9 +133,9 @@ TEST_P(Accuracy, IsWithinTheBoundOfTheDoubleReference) {
   Problem p(shape);
   const std::vector<float> out = p.feed(row);
   for (size_t t = 0; t < shape.n; t = t < 3 ? t + 1 : t + 1 + shape.n / 11) {
-    expect_near_reference(p, out, t);
+    expect_near_reference(p, row.storage, out, t);
   }
-  expect_near_reference(p, out, shape.n - 1);
+  expect_near_reference(p, row.storage, out, shape.n - 1);
 }
 
 std::vector<Shape> accuracy_shapes() {

@@ -1,7 +1,9 @@
 #pragma once
 
-// What the attention tests share: problems with padded strides, a hostile cache and a forbidden
-// page behind every array; a plain double-precision reference with its error bound.
+// Problems for the attention tests: padded strides, a hostile cache, a forbidden page behind every
+// array.
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -54,6 +56,10 @@ struct Problem {
         v(s.n * v_row - kPadding),
         keys(s.n_kv_heads * capacity * s.key_size),
         values(s.n_kv_heads * capacity * s.value_size),
+        key_codes(keys.size()),
+        value_codes(values.size()),
+        key_scales(s.n_kv_heads * capacity),
+        value_scales(s.n_kv_heads * capacity),
         scratch(attention_scratch_bytes(s.n_heads, s.n_kv_heads, s.key_size, s.value_size)) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal;
@@ -65,6 +71,10 @@ struct Problem {
   void wipe_cache() {
     std::fill(keys.begin(), keys.end(), uint16_t{0x7fff});
     std::fill(values.begin(), values.end(), uint16_t{0xfe01});
+    std::fill(key_codes.begin(), key_codes.end(), int8_t{-128});
+    std::fill(value_codes.begin(), value_codes.end(), int8_t{-128});
+    std::fill(key_scales.begin(), key_scales.end(), std::numeric_limits<float>::quiet_NaN());
+    std::fill(value_scales.begin(), value_scales.end(), std::numeric_limits<float>::infinity());
   }
 
   KvView view() {
@@ -73,7 +83,11 @@ struct Problem {
             .capacity = capacity,
             .n_kv_heads = shape.n_kv_heads,
             .key_size = shape.key_size,
-            .value_size = shape.value_size};
+            .value_size = shape.value_size,
+            .key_codes = key_codes.data(),
+            .value_codes = value_codes.data(),
+            .key_scales = key_scales.data(),
+            .value_scales = value_scales.data()};
   }
   size_t key_index(size_t head, size_t position, size_t d) const {
     const size_t tile = head * capacity + position / kKeyTile * kKeyTile;
@@ -81,6 +95,21 @@ struct Problem {
   }
   size_t value_index(size_t head, size_t position, size_t d) const {
     return (head * capacity + position) * shape.value_size + d;
+  }
+  /// Replaces a position's elements in every storage by a hostile bit pattern.
+  void poison(size_t position, uint16_t pattern) {
+    for (size_t head = 0; head < shape.n_kv_heads; ++head) {
+      for (size_t d = 0; d < shape.key_size; ++d) {
+        keys[key_index(head, position, d)] = pattern;
+        key_codes[key_index(head, position, d)] = static_cast<int8_t>(pattern);
+      }
+      for (size_t d = 0; d < shape.value_size; ++d) {
+        values[value_index(head, position, d)] = pattern;
+        value_codes[value_index(head, position, d)] = static_cast<int8_t>(pattern);
+      }
+      key_scales[head * capacity + position] = f16_to_f32(pattern);
+      value_scales[head * capacity + position] = f16_to_f32(pattern);
+    }
   }
   float scale() const { return 1.0f / std::sqrt(static_cast<float>(shape.key_size)); }
 
@@ -153,77 +182,10 @@ struct Problem {
   size_t capacity;
   GuardedArray<float> q, k, v;
   GuardedArray<uint16_t> keys, values;
+  GuardedArray<int8_t> key_codes, value_codes;
+  GuardedArray<float> key_scales, value_scales;
   GuardedArray<std::byte> scratch;
 };
-
-struct Expected {
-  double value;
-  double bound;  ///< on |computed - value|
-};
-
-/// The formula of AttentionArgs in double over K and V rounded to f16, for one position and head;
-/// `value_size` results. The bound follows docs/attention.md's order of operations.
-inline std::vector<Expected> reference(const Problem& p, size_t position, size_t head) {
-  const Shape& s = p.shape;
-  const size_t kv_head = head / (s.n_heads / s.n_kv_heads);
-  const double u = std::ldexp(1.0, -24);
-  const size_t begin = s.window == 0 || position < s.window ? 0 : position - s.window + 1;
-  const auto rounded = [](float x) { return static_cast<double>(f16_to_f32(f32_to_f16(x))); };
-  std::vector<double> scores, score_bounds;
-  for (size_t t = begin; t <= position; ++t) {
-    double sum = 0, magnitude = 0;
-    for (size_t d = 0; d < s.key_size; ++d) {
-      const double term =
-          static_cast<double>(p.q.data()[position * p.q_row + head * s.key_size + d]) *
-          rounded(p.k.data()[t * p.k_row + kv_head * s.key_size + d]);
-      sum += term;
-      magnitude += std::abs(term);
-    }
-    const double scale = p.scale();
-    double score = scale * sum;
-    // key_size fused additions and the scaling.
-    double bound = static_cast<double>(s.key_size + 1) * u * scale * magnitude;
-    if (s.softcap != 0.0f) {
-      // 1/softcap and the product round once each; tanh is within 4 units (8 u) of at most 1.
-      bound += 2 * u * std::abs(score);
-      score = s.softcap * std::tanh(score / s.softcap);
-      bound += 10 * u * s.softcap;
-    }
-    scores.push_back(score);
-    score_bounds.push_back(bound);
-  }
-  const double maximum = *std::max_element(scores.begin(), scores.end());
-  const double steps = static_cast<double>(position / 64 - begin / 64 + 1);
-  double total = 0;
-  std::vector<double> weights, weight_bounds;
-  for (size_t i = 0; i < scores.size(); ++i) {
-    const double below = maximum - scores[i];
-    // Relative: the score's error, the rounding of its distance to the maxima, exp (2 units) for
-    // the weight and for each rescaling, one multiplication a rescaling, one addition a position.
-    const double relative = score_bounds[i] + 2 * u * (below + score_bounds[i]) +
-                            4 * u * (1 + steps) + u * steps +
-                            u * static_cast<double>(scores.size());
-    weights.push_back(std::exp(-below));
-    weight_bounds.push_back(std::expm1(relative) * weights[i] + std::ldexp(1.0, -126));
-    total += weights[i];
-  }
-  double total_bound = 0;
-  for (double b : weight_bounds) total_bound += b / total;
-  std::vector<Expected> out;
-  for (size_t d = 0; d < s.value_size; ++d) {
-    double sum = 0, bound = 0, magnitude = 0;
-    for (size_t i = 0; i < weights.size(); ++i) {
-      const double v = rounded(p.v.data()[(begin + i) * p.v_row + kv_head * s.value_size + d]);
-      sum += weights[i] * v / total;
-      bound += weight_bounds[i] * std::abs(v) / total;
-      magnitude += weights[i] * std::abs(v) / total;
-    }
-    // The quotient of two sums with their errors, and the division's rounding.
-    out.push_back(
-        {sum, (bound + total_bound * magnitude) * (1 + 2 * total_bound) + u * std::abs(sum)});
-  }
-  return out;
-}
 
 /// Rows of this build that this processor runs, scalar first.
 inline std::vector<AttentionRow> runnable_rows() {
@@ -232,6 +194,11 @@ inline std::vector<AttentionRow> runnable_rows() {
     if (testing_support::runs_here(row.isa)) rows.push_back(row);
   }
   return rows;
+}
+
+/// GoogleTest's way to name a row in a failure.
+inline std::string row_name(const testing::TestParamInfo<AttentionRow>& info) {
+  return info.param.name;
 }
 
 inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {

@@ -28,9 +28,10 @@ enum class Start { kFromZero, kFromOut };
 /// out[r][j] = start + sum_k a[r][k] b[k][j] for R rows and 16 C columns. The terms are added one
 /// by one in order of k, each product fused with its addition, so R and C change no bit of the
 /// result.
-template <class V, Start kStart, class Source, int R, int C>
+template <Start kStart, class Source, int R, int C>
 [[gnu::always_inline]] inline void multiply_tile(LeftView a, RightView<Source> b, size_t n,
                                                  float* out, size_t out_row) {
+  using V = typename Source::V;
   V sum[R][C];
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
@@ -43,7 +44,7 @@ template <class V, Start kStart, class Source, int R, int C>
     V right[C];
 #pragma GCC unroll 16
     for (int c = 0; c < C; ++c) {
-      right[c] = Source::template load<V>(b.data + c * b.chunk);
+      right[c] = Source::load(b.data + c * b.chunk);
       Source::prefetch(b.data + c * b.chunk, b.next);
     }
 #pragma GCC unroll 16
@@ -63,18 +64,18 @@ template <class V, Start kStart, class Source, int R, int C>
 }
 
 /// multiply_tile over `n_chunks` times 16 columns, C chunks at a time, the rest by halves.
-template <class V, Start kStart, class Source, int R, int C>
+template <Start kStart, class Source, int R, int C>
 [[gnu::always_inline]] inline void multiply_chunks(LeftView a, RightView<Source> b, size_t n,
                                                    size_t n_chunks, float* out, size_t out_row) {
   size_t chunk = 0;
   for (; chunk + C <= n_chunks; chunk += C) {
     const RightView<Source> at{b.data + chunk * b.chunk, b.step, b.chunk, b.next};
-    multiply_tile<V, kStart, Source, R, C>(a, at, n, out + chunk * 16, out_row);
+    multiply_tile<kStart, Source, R, C>(a, at, n, out + chunk * 16, out_row);
   }
   if constexpr (C > 1) {
     const RightView<Source> rest{b.data + chunk * b.chunk, b.step, b.chunk, b.next};
-    multiply_chunks<V, kStart, Source, R, C / 2>(a, rest, n, n_chunks - chunk, out + chunk * 16,
-                                                 out_row);
+    multiply_chunks<kStart, Source, R, C / 2>(a, rest, n, n_chunks - chunk, out + chunk * 16,
+                                              out_row);
   }
 }
 
@@ -86,7 +87,7 @@ template <class T, Start kStart, class Source, int R = T::kTileRows>
     if (n_rows < R)
       return multiply<T, kStart, Source, R - 1>(n_rows, a, b, n, n_chunks, out, out_row);
   }
-  multiply_chunks<typename T::V, kStart, Source, R, T::chunks(R)>(a, b, n, n_chunks, out, out_row);
+  multiply_chunks<kStart, Source, R, T::chunks(R)>(a, b, n, n_chunks, out, out_row);
 }
 
 }  // namespace tandem::kernels::attention

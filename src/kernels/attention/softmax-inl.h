@@ -19,7 +19,8 @@ struct Span {
 /// What turns a plain product into a score.
 struct ScoreRule {
   float scale;
-  float softcap;  ///< 0 for none
+  float softcap;            ///< 0 for none
+  const float* key_scales;  ///< of the block's positions, or null
 };
 
 /// Lanes outside `seen` become -infinity, whatever they hold; lane 0 is position `first`.
@@ -42,7 +43,8 @@ template <class V>
   const V scale = V::set1(rule.scale);
   V best = V::set1(-__builtin_inff());
   for (size_t i = columns.begin; i < columns.end; i += 16) {
-    V score = V::load(scores + i) * scale;
+    V score = V::load(scores + i);
+    score = score * (rule.key_scales == nullptr ? scale : V::load(rule.key_scales + i) * scale);
     if (rule.softcap != 0.0f) {
       score = V::set1(rule.softcap) * tanh(score * V::set1(1.0f / rule.softcap));
     }
@@ -53,14 +55,16 @@ template <class V>
   return V::reduce_max(best);
 }
 
-/// Replaces the scores of one row by e^(score - maximum), and adds them to its lane totals.
+/// Replaces the scores of one row by e^(score - maximum), and adds these to its lane totals. What
+/// is stored is times the value scales, where there are any.
 template <class V>
 [[gnu::always_inline]] inline void weigh_scores(float* scores, Span columns, float maximum,
-                                                float* totals) {
+                                                const float* value_scales, float* totals) {
   V total = V::load(totals);
   for (size_t i = columns.begin; i < columns.end; i += 16) {
     const V weight = exp(V::load(scores + i) - V::set1(maximum));
-    weight.store(scores + i);
+    const V stored = value_scales == nullptr ? weight : weight * V::load(value_scales + i);
+    stored.store(scores + i);
     total = total + weight;
   }
   total.store(totals);
