@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
 #include "cli/text_table.h"
@@ -258,12 +257,13 @@ Json string_or_null(const Metadata& metadata, std::string_view key) {
 
 Json metadata_json(const Metadata& metadata, const InspectOptions& options) {
   const ValueJson value_json{options.full ? std::string::npos : kShortElements};
-  Json out = Json::object();
+  // Keys are unique; inserting them by name would search the object each time.
+  Json::object_t out;
   for (const auto& [key, value] : metadata.entries()) {
     if (!passes_filter(key, options.filter)) continue;
     Json entry{{"type", type_name(value)}};
     entry.update(std::visit(value_json, value));
-    out[key] = std::move(entry);
+    out.emplace_back(key, std::move(entry));
   }
   return out;
 }

@@ -1,8 +1,11 @@
 // The program `tandem`: one subcommand per file of this folder.
 
 #include "cli/command.h"
+#include "cli/detokenize_command.h"
 #include "cli/inspect_command.h"
 #include "cli/run_command.h"
+#include "cli/synth_command.h"
+#include "cli/tokenize_command.h"
 
 int main(int argc, char** argv) {
   CLI::App app{"Tandem runs small language models on the CPU and the NPU in tandem."};
@@ -11,6 +14,9 @@ int main(int argc, char** argv) {
   tandem::cli::CommandContext context;
   tandem::cli::add_inspect_command(app, context);
   tandem::cli::add_run_command(app, context);
+  tandem::cli::add_synth_command(app, context);
+  tandem::cli::add_tokenize_command(app, context);
+  tandem::cli::add_detokenize_command(app, context);
 
   try {
     app.parse(argc, argv);
