@@ -24,7 +24,7 @@ struct Shape {
 };
 constexpr Shape kShapes[] = {{"qwen2.5_0.5b", 14, 2, 64}, {"llama3.2_1b", 32, 8, 64}};
 
-/// Keys of more layers than any processor's cache holds: 128 MiB, and the values as much.
+/// Keys of more layers than any processor's cache holds: 128 MiB as f16, and the values as much.
 constexpr size_t kColdElements = size_t{64} << 20;
 
 Buffer buffer(size_t n_bytes) { return std::move(Buffer::allocate(n_bytes, "benchmark").value()); }
@@ -37,7 +37,8 @@ struct Workload {
         scratch(buffer(attention_scratch_bytes(shape.n_heads, shape.n_kv_heads, shape.head_size,
                                                shape.head_size))),
         q(n_rows * shape.n_heads * shape.head_size),
-        out(q.size()) {
+        out(q.size()),
+        scales(2 * size / shape.head_size, 0.02f) {
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
     std::vector<uint16_t> noise(65521);
@@ -45,6 +46,8 @@ struct Workload {
     uint16_t* elements = cache.as<uint16_t>();
     for (size_t i = 0; i < 2 * size; ++i) elements[i] = noise[i % noise.size()];
     for (float& x : q) x = normal(random);
+    // As int8 the noise is codes of all sizes: any bits are some code.
+    int8_t* codes = cache.as<int8_t>();
     const size_t stride = shape.n_heads * shape.head_size * sizeof(float);
     args = {.q = q.data(),
             .out = out.data(),
@@ -63,13 +66,29 @@ struct Workload {
                    .capacity = n,
                    .n_kv_heads = shape.n_kv_heads,
                    .key_size = shape.head_size,
-                   .value_size = shape.head_size},
+                   .value_size = shape.head_size,
+                   .key_codes = codes,
+                   .value_codes = codes + size,
+                   .key_scales = scales.data(),
+                   .value_scales = scales.data() + size / shape.head_size},
             .scratch = scratch.data()};
   }
   size_t size;  ///< elements of all layers' keys, and of their values behind
   Buffer cache, scratch;
-  std::vector<float> q, out;
+  std::vector<float> q, out, scales;
   AttentionArgs args;
+
+  /// The cache `layers` layers of `layer_size` elements after the first.
+  KvView layer(size_t layers, size_t layer_size) const {
+    KvView kv = args.kv;
+    kv.keys += layers * layer_size;
+    kv.values += layers * layer_size;
+    kv.key_codes += layers * layer_size;
+    kv.value_codes += layers * layer_size;
+    kv.key_scales += layers * layer_size / kv.key_size;
+    kv.value_scales += layers * layer_size / kv.key_size;
+    return kv;
+  }
 };
 
 /// Layer after layer, as a model does: decode finds no layer's cache in the processor's.
@@ -78,21 +97,20 @@ void attend(benchmark::State& state, const AttentionRow& row, const Shape& shape
   const size_t layer_size = n * shape.n_kv_heads * shape.head_size;
   const size_t n_layers = n_rows > 1 ? 1 : kColdElements / layer_size;
   Workload work(shape, n, n_rows, n_layers);
+  AttentionArgs args = work.args;
   size_t layer = 0;
   for (auto _ : state) {
-    work.args.kv.keys = work.cache.as<uint16_t>() + layer * layer_size;
-    work.args.kv.values = work.args.kv.keys + work.size;
+    args.kv = work.layer(layer, layer_size);
     layer = (layer + 1) % n_layers;
-    for (size_t head = 0; head < shape.n_kv_heads; ++head) {
-      work.args.kv_head = head;
-      row.run(work.args);
-    }
+    for (args.kv_head = 0; args.kv_head < shape.n_kv_heads; ++args.kv_head) row.run(args);
     benchmark::ClobberMemory();
   }
   const double first = static_cast<double>(n - n_rows + 1), last = static_cast<double>(n);
   const double seen = (first + last) / 2 * static_cast<double>(n_rows);
   const double flop = seen * static_cast<double>(4 * shape.head_size * shape.n_heads);
-  const double bytes = last * static_cast<double>(4 * shape.head_size * shape.n_kv_heads);
+  const size_t vector_bytes =
+      row.storage == KvStorage::kF16 ? 2 * shape.head_size : shape.head_size + sizeof(float);
+  const double bytes = last * static_cast<double>(2 * vector_bytes * shape.n_kv_heads);
   const auto rate = benchmark::Counter::kIsIterationInvariantRate;
   state.counters["FLOP/s"] = benchmark::Counter(flop, rate);
   state.counters["cache_B/s"] = benchmark::Counter(bytes, rate);

@@ -18,6 +18,12 @@
 #include "tests/support/guarded_array.h"
 #include "tests/support/kernel_rows.h"
 
+namespace tandem::kernels {
+
+inline void PrintTo(const AttentionRow& row, std::ostream* out) { *out << row.name; }
+
+}  // namespace tandem::kernels
+
 namespace tandem::kernels::attention_test {
 
 using testing_support::GuardedArray;

@@ -58,6 +58,7 @@ template <class V>
     std::memcpy(rotated, k + d, block * sizeof(float));
     rotate<V>(rotated, block);
     const float in_block = largest_magnitude<V>(rotated, block);
+    // The product is 0, or NaN once a block held NaN.
     largest = in_block < largest ? largest : in_block + largest * 0.0f;
   }
   const CodeScale code = code_scale<V>(largest);
