@@ -45,7 +45,8 @@ template <class F>
     repeat<8>([&]<int i>() TANDEM_INLINE_LAMBDA {
       const __m512i v = load512(group + F::kLowBytes + i % kHigh * packed::kQuadBytes);
       constexpr int kOrAnd = 0xf8;  // a | (b & c)
-      q[i] = _mm512_ternarylogic_epi32(q[i], moved<i / kHigh * kHigh, kLow>(v), bits, kOrAnd);
+      const __m512i high = moved<i / kHigh * kHigh, kLow>(v);
+      q[i] = _mm512_ternarylogic_epi32(q[i], high, bits, kOrAnd);
     });
   }
   if constexpr (packed::HasTable<F>) {
