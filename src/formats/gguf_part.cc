@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <unordered_set>
 #include <utility>
 
@@ -43,7 +42,7 @@ constexpr std::array kKnownStarts{
     KnownStart{"tjgg", "a GGJT file, the format before GGUF"},
     KnownStart{"lmgg", "a GGML file, the format before GGUF"},
     KnownStart{"fmgg", "a GGMF file, the format before GGUF"},
-    KnownStart{std::string_view("\0\0\0\0", 4), "zeros; the download did not finish"},
+    KnownStart{std::string_view("\0\0\0\0", 4), "a run of zeros; the download did not finish"},
 };
 
 tl::unexpected<Error> not_gguf(const MappedFile& file, std::string_view text) {
@@ -55,7 +54,7 @@ tl::unexpected<Error> not_gguf(const MappedFile& file, std::string_view text) {
   }
   for (const KnownStart& start : kKnownStarts) {
     if (text.starts_with(start.bytes)) {
-      return failure(ErrorCode::kCorruptFile, "{}: not a GGUF file: it starts like {}", file.path(),
+      return failure(ErrorCode::kCorruptFile, "{}: not a GGUF file: it looks like {}", file.path(),
                      start.meaning);
     }
   }

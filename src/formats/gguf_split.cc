@@ -2,7 +2,6 @@
 
 #include "formats/gguf_split.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <unordered_map>
