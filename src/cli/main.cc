@@ -1,19 +1,34 @@
 // The program `tandem`: one subcommand per file of this folder.
 
+#include <fmt/format.h>
+
+#include "base/cpu_features.h"
+#include "cli/chat_command.h"
 #include "cli/command.h"
 #include "cli/detokenize_command.h"
+#include "cli/devices_command.h"
+#include "cli/doctor_command.h"
 #include "cli/inspect_command.h"
 #include "cli/run_command.h"
 #include "cli/synth_command.h"
 #include "cli/tokenize_command.h"
+#include "device/cpu/cpu_device.h"
 
 int main(int argc, char** argv) {
   CLI::App app{"Tandem runs small language models on the CPU and the NPU in tandem."};
   app.name("tandem");
   app.require_subcommand(1);
+  app.set_version_flag("--version", [] {
+    return fmt::format("tandem {} ({}, processor: {})", TANDEM_VERSION,
+                       tandem::kernels::to_string(tandem::best_isa()),
+                       tandem::CpuFeatures::detect().to_string());
+  });
   tandem::cli::CommandContext context;
   tandem::cli::add_inspect_command(app, context);
   tandem::cli::add_run_command(app, context);
+  tandem::cli::add_chat_command(app, context);
+  tandem::cli::add_devices_command(app, context);
+  tandem::cli::add_doctor_command(app, context);
   tandem::cli::add_synth_command(app, context);
   tandem::cli::add_tokenize_command(app, context);
   tandem::cli::add_detokenize_command(app, context);
