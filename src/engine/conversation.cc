@@ -30,9 +30,9 @@ Conversation::Conversation(std::unique_ptr<Session> session, ChatTemplate chat_t
   reset();
 }
 
-Result<Conversation> Conversation::create(std::shared_ptr<Engine> engine,
+Result<Conversation> Conversation::create(std::unique_ptr<Session>&& session,
                                           const ConversationOptions& options) {
-  const Model& model = engine->model();
+  const Model& model = session->engine().model();
   const std::string& source =
       options.template_source.empty() ? model.chat_template() : options.template_source;
   if (model.tokenizer() == nullptr || source.empty()) {
@@ -45,8 +45,13 @@ Result<Conversation> Conversation::create(std::shared_ptr<Engine> engine,
     return tl::unexpected(
         chat_template.error().within(model.metadata().source() + ": chat template"));
   }
-  TANDEM_TRY(auto session, Session::create(std::move(engine)));
   return Conversation(std::move(session), std::move(*chat_template), options);
+}
+
+Result<Conversation> Conversation::create(std::shared_ptr<Engine> engine,
+                                          const ConversationOptions& options) {
+  TANDEM_TRY(auto session, Session::create(std::move(engine)));
+  return create(std::move(session), options);
 }
 
 void Conversation::reset() {

@@ -22,7 +22,11 @@ struct ConversationOptions {
 /// the cache that still fits, and generates the reply. One thread's.
 class Conversation {
  public:
-  /// Errors: kUnsupported when the model has no chat template or no tokenizer.
+  /// Takes over `session`, tokens included. Errors: kUnsupported when the model has no chat
+  /// template or no tokenizer; the session is left alone then.
+  static Result<Conversation> create(std::unique_ptr<Session>&& session,
+                                     const ConversationOptions& options);
+  /// With a session of its own.
   static Result<Conversation> create(std::shared_ptr<Engine> engine,
                                      const ConversationOptions& options);
 
