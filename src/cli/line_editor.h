@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace tandem::cli {
+
+/// Reads lines from a terminal with editing and a history that lasts between runs, or plain lines
+/// from a pipe. One at a time.
+class LineEditor {
+ public:
+  /// The history is kept in $XDG_STATE_HOME/tandem/history, or ~/.local/state; without a home
+  /// directory it is not kept.
+  LineEditor();
+  ~LineEditor();
+  LineEditor(const LineEditor&) = delete;
+  LineEditor& operator=(const LineEditor&) = delete;
+
+  /// A line without its end; nothing at the end of input. Ctrl-C gives an empty line.
+  std::optional<std::string> read_line(const std::string& prompt);
+
+  /// A message: a line, lines joined while each ends with a backslash, or everything between two
+  /// lines that hold only """.
+  std::optional<std::string> read_message(const std::string& prompt);
+
+  bool is_terminal() const { return terminal_; }
+
+ private:
+  bool terminal_;
+  std::string history_file_;
+};
+
+}  // namespace tandem::cli
