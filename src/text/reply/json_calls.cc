@@ -103,7 +103,10 @@ JsonCalls::Step JsonCalls::between(ReplyText& in) {
 
 JsonCalls::Step JsonCalls::key(ReplyText& in, ReplyBuilder& out) {
   const char c = in.rest().front();
-  if (c == '}' && may_close_) return close_object((in.take(1), out));
+  if (c == '}' && may_close_) {
+    in.take(1);
+    return close_object(out);
+  }
   if (c != '"') return Step::kBreak;
   token_.clear();
   scanner_.reset();

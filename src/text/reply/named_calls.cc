@@ -35,9 +35,9 @@ NamedCalls::Step NamedCalls::step(ReplyText& in, ReplyBuilder& out) {
     case State::kArguments:
       return read_arguments(in, out);
     case State::kAfterArguments: {
+      if (!has_fence_) return go(State::kAfterFence);
       in.skip_space();
-      const ReplyText::Match fence = has_fence_ ? in.take_if("```") : ReplyText::Match::kNo;
-      if (fence == ReplyText::Match::kNeedsText) return Step::kNeedsText;
+      if (in.take_if("```") == ReplyText::Match::kNeedsText) return Step::kNeedsText;
       return go(State::kAfterFence);
     }
     case State::kAfterFence:

@@ -55,6 +55,12 @@ void ReplyBuilder::content(std::string_view text) {
   is_beside_structure_ = false;
 }
 
+void ReplyBuilder::release_space() {
+  if (is_beside_structure_) return;
+  add_text(ReplyDelta::Kind::kContent, message_.content, content_space_);
+  content_space_.clear();
+}
+
 void ReplyBuilder::open_reasoning() {
   boundary();
   reasoning_space_.clear();
@@ -129,11 +135,6 @@ void ReplyBuilder::end_call(CallState state, std::string raw) {
                      .state = state});
 }
 
-void ReplyBuilder::finish() {
-  if (!is_beside_structure_) {
-    add_text(ReplyDelta::Kind::kContent, message_.content, content_space_);
-  }
-  content_space_.clear();
-}
+void ReplyBuilder::finish() { release_space(); }
 
 }  // namespace tandem

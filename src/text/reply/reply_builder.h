@@ -16,6 +16,8 @@ namespace tandem {
 class ReplyBuilder {
  public:
   void content(std::string_view text);
+  /// White space at the end of the content is content: nothing can follow that would drop it.
+  void release_space();
   void open_reasoning();
   void reasoning(std::string_view text);
   void close_reasoning();

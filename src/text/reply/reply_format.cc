@@ -22,6 +22,7 @@ struct Sign {
 // The first row that fits wins, so the particular comes before the general: many templates mention
 // <tool_call> beside markers of their own.
 constexpr std::array kSigns = {
+    Sign{"plain", "]<]minimax[>["},  // prints no nulls and no empty objects: cannot be read back
     Sign{"harmony", "<|channel|>", "<|message|>"},
     Sign{"muse", "atem:"},
     Sign{"function_gemma", "<start_function_call>"},

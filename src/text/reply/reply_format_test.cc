@@ -36,6 +36,7 @@ TEST(ReplyFormat, IsFoundByTheMarkersOfATemplate) {
   EXPECT_EQ(detect_reply_format("<|im_start|>{{ m.role }}").name, "hermes");
   EXPECT_EQ(detect_reply_format("'<start_function_call>call:'").name, "function_gemma");
   EXPECT_EQ(detect_reply_format("<|system|>...<|tool|>{{ tools }}<|/tool|>").name, "phi");
+  EXPECT_EQ(detect_reply_format("]<]minimax[>[ <tool_call>").name, "plain");
   EXPECT_EQ(detect_reply_format("[INST] {{ x }} [/INST]").name, "mistral");
 }
 

@@ -183,6 +183,11 @@ bool ReplyParser::State::step_content() {
   std::string text;
   const MarkerHit hit = in_.take_until(content_markers_, text);
   builder_.content(text);
+  // A block that can no longer open needs no text held back for it.
+  if (!may_open_reasoning()) content_markers_[format_.regions.size()] = {};
+  const bool any_marker = std::any_of(content_markers_.begin(), content_markers_.end(),
+                                      [](std::string_view marker) { return !marker.empty(); });
+  if (!any_marker) builder_.release_space();
   if (hit.index == MarkerHit::kNone) return false;
   use_content_marker(hit.index);
   return true;
@@ -197,8 +202,8 @@ void ReplyParser::State::use_content_marker(size_t index) {
   }
   in_.take(marker.size());
   if (index == n_regions) {
-    if (may_open_reasoning()) return open_reasoning();
-    return builder_.content(marker);
+    if (may_open_reasoning()) open_reasoning();
+    return;  // or else the marker was just emptied, and its text is content
   }
   builder_.boundary();
   const size_t n_before_ends = n_regions + format_.header_begins.size();

@@ -42,6 +42,13 @@ TEST(ReplyParser, TextIsReleasedAtOnceUnlessItMayBecomeAMarker) {
   EXPECT_EQ(parser.message().content, "a < b or <toolbox> end <");
 }
 
+TEST(ReplyParser, WithoutMarkersNothingIsHeldBack) {
+  ReplyParser parser(format_named("plain"));
+  EXPECT_EQ(content_of(*parser.push("a")), "a");
+  EXPECT_EQ(content_of(*parser.push(" \n<th")), " \n<th");
+  EXPECT_EQ(content_of(*parser.push("ink>")), "ink>");
+}
+
 TEST(ReplyParser, ArgumentsStreamAsTheyCome) {
   ReplyParser parser(format_named("hermes"));
   const auto start = *parser.push("<tool_call>\n{\"name\": \"write\", \"arguments\": {\"te");

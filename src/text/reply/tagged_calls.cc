@@ -153,7 +153,7 @@ TaggedCalls::Step TaggedCalls::parameters(ReplyText& in, ReplyBuilder& out) {
     value_.clear();
     return go(State::kKey);
   }
-  if (take(words_.param_end) && n_parameters_ > 0) return Step::kAgain;
+  if (n_parameters_ > 0 && take(words_.param_end)) return Step::kAgain;
   const bool is_over = take(words_.call_end);
   if (is_over || (!region_.end.empty() && in.rest().starts_with(region_.end))) {
     out.arguments(n_parameters_ == 0 ? "{}" : "}");
