@@ -41,6 +41,7 @@ void JsonCalls::begin_object() {
 }
 
 JsonCalls::Step JsonCalls::step(ReplyText& in, ReplyBuilder& out) {
+  if (state_ == State::kAfterList && region_.end.empty()) return Step::kDone;
   const bool is_inside_value =
       state_ == State::kInKey || state_ == State::kInValue || state_ == State::kInArguments;
   if (!is_inside_value) in.skip_space();
@@ -70,7 +71,6 @@ JsonCalls::Step JsonCalls::step(ReplyText& in, ReplyBuilder& out) {
     case State::kAfterList:
       break;
   }
-  if (region_.end.empty()) return Step::kDone;
   const ReplyText::Match end = take_end(in);
   if (end == ReplyText::Match::kYes) return Step::kDone;
   return end == ReplyText::Match::kNo ? Step::kBreak : Step::kNeedsText;

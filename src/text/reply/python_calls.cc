@@ -27,10 +27,10 @@ void PythonCalls::before_finish(ReplyText&, ReplyBuilder& out) {
 PythonCalls::Step PythonCalls::step(ReplyText& in, ReplyBuilder& out) {
   if (state_ == State::kArguments) return read_arguments(in, out);
   if (state_ == State::kName) return read_name(in, out);
+  if (state_ == State::kAfterList && region_.end.empty()) return Step::kDone;
   in.skip_space();
   if (in.is_empty()) return Step::kNeedsText;
   if (state_ == State::kBetween) return between(in);
-  if (region_.end.empty()) return Step::kDone;
   const ReplyText::Match end = take_end(in);
   if (end == ReplyText::Match::kYes) return Step::kDone;
   return end == ReplyText::Match::kNeedsText ? Step::kNeedsText : Step::kBreak;

@@ -182,6 +182,12 @@ TEST(ReplyParser, TextBesideCallsIsKept) {
             "content: One.\n\nTwo.\ncomplete: f{}\ncomplete: g{}\n");
 }
 
+TEST(ReplyParser, SpaceAfterACallWithoutEndMarkerDoesNotDependOnTheSplit) {
+  EXPECT_EQ(said("mistral", "A[TOOL_CALLS]f{} B"), "content: A B\ncomplete: f{}\n");
+  EXPECT_EQ(said("granite3", "A<|tool_call|>[{\"name\": \"f\"}] B"),
+            "content: A B\ncomplete: f{}\n");
+}
+
 // Not JSON: broken, with every byte of it kept, and the reply goes on.
 TEST(ReplyParser, BrokenCallsKeepTheirText) {
   for (const std::string body :
