@@ -13,8 +13,8 @@ namespace tandem {
 struct GenerationOptions {
   /// Most tokens to generate; -1: until the model ends or the context is full.
   int32_t max_tokens = -1;
-  std::vector<std::string> stop;  ///< texts that end the reply; they are not part of it
-  bool ignore_end = false;        ///< go on after the model's end tokens
+  std::vector<std::string> stop = {};  ///< texts that end the reply; they are not part of it
+  bool ignore_end = false;             ///< go on after the model's end tokens
   /// Drop older tokens when the context fills instead of stopping (Session::shift_context).
   bool shift_context = false;
   uint32_t shift_keep = 0;    ///< tokens at the start that a shift never drops

@@ -19,7 +19,7 @@ struct ModelOptions {
 
 /// An opened model: sizes, tokenizer, template and weight views. Immutable and shared; the mapped
 /// file lives as long as the model or any graph built from it.
-class Model {
+class Model : public std::enable_shared_from_this<Model> {
  public:
   /// Opens the file at `path`. Errors name the file and what is wrong with it; an unknown
   /// architecture lists the known ones.
