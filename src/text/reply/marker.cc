@@ -2,17 +2,22 @@
 
 #include "text/reply/marker.h"
 
-#include <algorithm>
+#include <array>
 
 namespace tandem {
 
 MarkerHit find_marker(std::string_view text, std::span<const std::string_view> markers,
                       bool is_final) {
+  std::array<bool, 256> may_begin{};  // most characters begin no marker
+  for (const std::string_view marker : markers) {
+    if (!marker.empty()) may_begin[static_cast<unsigned char>(marker.front())] = true;
+  }
   for (size_t i = 0; i < text.size(); ++i) {
+    if (!may_begin[static_cast<unsigned char>(text[i])]) continue;
     const std::string_view here = text.substr(i);
     for (size_t m = 0; m < markers.size(); ++m) {
       const std::string_view marker = markers[m];
-      if (marker.empty() || marker.front() != here.front()) continue;
+      if (marker.empty()) continue;
       if (here.starts_with(marker)) return {i, m};
       if (!is_final && marker.starts_with(here)) return {i};
     }
