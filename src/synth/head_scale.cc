@@ -12,19 +12,27 @@ namespace {
 
 constexpr uint32_t kProbeTokens = 32;
 
-/// Mean probability of the most likely token when every logit is multiplied by `scale`.
-double mean_top_probability(const std::vector<std::vector<float>>& logits, double scale) {
+/// The logits before any soft cap, and the cap that follows (0: none).
+struct Logits {
+  std::vector<std::vector<float>> rows;
+  float cap = 0;
+
+  double capped(double x) const { return cap == 0 ? x : cap * std::tanh(x / cap); }
+};
+
+/// Mean probability of the most likely token when the head is multiplied by `scale`.
+double mean_top_probability(const Logits& logits, double scale) {
   double sum = 0;
-  for (const std::vector<float>& row : logits) {
-    const double best = *std::max_element(row.begin(), row.end());
+  for (const std::vector<float>& row : logits.rows) {
+    const double best = logits.capped(scale * *std::max_element(row.begin(), row.end()));
     double total = 0;
-    for (float x : row) total += std::exp(scale * (x - best));
+    for (float x : row) total += std::exp(logits.capped(scale * x) - best);
     sum += 1.0 / total;
   }
-  return sum / static_cast<double>(logits.size());
+  return sum / static_cast<double>(logits.rows.size());
 }
 
-double solve_scale(const std::vector<std::vector<float>>& logits, double target) {
+double solve_scale(const Logits& logits, double target) {
   double low = 1e-6, high = 1e6;
   for (int i = 0; i < 60; ++i) {
     const double middle = std::sqrt(low * high);
@@ -38,10 +46,10 @@ double solve_scale(const std::vector<std::vector<float>>& logits, double target)
 Result<SynthReport> find_head_scale(const std::string& path, double target, uint64_t seed,
                                     int n_threads) {
   TANDEM_TRY(auto model, Model::load(path));
-  const float cap =
-      model->metadata()
-          .f32_or(model->hyperparameters().architecture + ".final_logit_softcapping", 0.0f)
-          .value_or(0.0f);
+  Logits logits;
+  TANDEM_TRY(logits.cap,
+             model->metadata().f32_or(
+                 model->hyperparameters().architecture + ".final_logit_softcapping", 0.0f));
   TANDEM_TRY(auto engine, Engine::create(std::move(model), {.context = kProbeTokens,
                                                             .n_threads = n_threads,
                                                             .max_outputs = kProbeTokens}));
@@ -49,19 +57,15 @@ Result<SynthReport> find_head_scale(const std::string& path, double target, uint
   for (uint32_t i = 0; i < kProbeTokens; ++i) {
     tokens[i] = static_cast<TokenId>((seed * 7919 + i * 104729ull) % engine->vocabulary());
   }
-  std::vector<std::vector<float>> logits;
   TANDEM_TRY(auto session, Session::create(std::move(engine)));
   TANDEM_TRY(session->append_visiting_logits(
       tokens, [&](size_t, std::span<const float> row) -> Result<void> {
-        logits.emplace_back(row.begin(), row.end());
+        logits.rows.emplace_back(row.begin(), row.end());
+        for (float& x : logits.rows.back()) {
+          if (logits.cap > 0) x = logits.cap * std::atanh(x / logits.cap);
+        }
         return {};
       }));
-  if (cap > 0) {
-    // The cap comes after the scale: solve for the logits before it.
-    for (auto& row : logits) {
-      for (float& x : row) x = cap * std::atanh(std::clamp(x / cap, -0.9999f, 0.9999f));
-    }
-  }
   const double scale = solve_scale(logits, target);
   return SynthReport{mean_top_probability(logits, scale), static_cast<float>(scale)};
 }

@@ -73,6 +73,8 @@ void RandomWeights::fill_norm(const ListedTensor& tensor, std::span<float> out) 
   for (size_t i = 0; i < out.size(); ++i) {
     out[i] = 1.0f + 0.2f * random.heavy_normal();
     if (lifts && is_outlier(i, out.size())) out[i] *= kOutlierGain;
+    // Logits of unit spread: a soft cap would hide how large they were.
+    if (tensor.name == "output_norm.weight") out[i] /= std::sqrt(static_cast<float>(out.size()));
   }
 }
 
