@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "llama_library.h"
+#include "token_texts.h"
 
 namespace {
 
@@ -50,19 +50,6 @@ Arguments parse_arguments(int argc, char** argv) {
     }
   }
   return args;
-}
-
-std::vector<std::vector<llama_token>> read_texts(const std::string& path) {
-  std::ifstream file(path);
-  std::vector<std::vector<llama_token>> texts;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::vector<llama_token>& ids = texts.emplace_back();
-    for (llama_token id; words >> id;) ids.push_back(id);
-    if (ids.empty() || !words.eof()) fail(path + ": a line that is not a list of token ids");
-  }
-  if (texts.empty()) fail(path + ": no texts");
-  return texts;
 }
 
 llama_context* make_context(const LlamaLibrary& library, llama_model* model,
@@ -114,7 +101,8 @@ void write_logits(const LlamaLibrary& library, llama_context* context,
 
 int main(int argc, char** argv) {
   const Arguments args = parse_arguments(argc, argv);
-  const std::vector<std::vector<llama_token>> texts = read_texts(args.texts);
+  const std::vector<std::vector<llama_token>> texts = parity::read_token_texts(args.texts);
+  if (texts.empty()) fail(args.texts + ": not lines of token ids");
   const LlamaLibrary library = parity::open_llama_library(args.library_folder);
   llama_model* model =
       library.llama_model_load_from_file(args.model.c_str(), library.llama_model_default_params());
