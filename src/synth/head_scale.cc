@@ -32,9 +32,13 @@ double mean_top_probability(const Logits& logits, double scale) {
   return sum / static_cast<double>(logits.rows.size());
 }
 
+/// The smallest scale that reaches the target; with a soft cap larger ones flatten the logits
+/// again.
 double solve_scale(const Logits& logits, double target) {
-  double low = 1e-6, high = 1e6;
-  for (int i = 0; i < 60; ++i) {
+  double low = 1e-3;
+  while (low < 1e4 && mean_top_probability(logits, low * 1.25) < target) low *= 1.25;
+  double high = low * 1.25;
+  for (int i = 0; i < 30; ++i) {
     const double middle = std::sqrt(low * high);
     (mean_top_probability(logits, middle) < target ? low : high) = middle;
   }
