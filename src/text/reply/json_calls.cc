@@ -21,7 +21,7 @@ JsonCalls::Role JsonCalls::role_of(const std::string& key) const {
 
 bool JsonCalls::is_inside_call() const {
   if (state_ == State::kBetween || state_ == State::kAfterList) return false;
-  return !context_.is_tentative || has_name_;
+  return !context_.is_tentative || has_name_ || n_calls_ > 0;
 }
 
 void JsonCalls::before_finish(ReplyText& in, ReplyBuilder& out) {

@@ -16,8 +16,8 @@ constexpr size_t kLongestName = 256;  // bytes
 }  // namespace
 
 bool PythonCalls::is_inside_call() const {
-  const bool is_named = state_ == State::kArguments;
-  return is_named || (state_ == State::kName && !context_.is_tentative);
+  if (state_ == State::kName) return !context_.is_tentative || n_calls_ > 0;
+  return state_ == State::kArguments;
 }
 
 void PythonCalls::before_finish(ReplyText&, ReplyBuilder& out) {

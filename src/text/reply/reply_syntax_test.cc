@@ -107,6 +107,10 @@ TEST(ReplySyntax, JsonThatMayHaveBecomeACallIsIncomplete) {
             "content: \nincomplete: f raw {\"name\": \"f\", \"par\n");
   EXPECT_EQ(said("llama3", "[f(a='x", {}, ReplyEnd::kCutOff),
             "content: \nincomplete: f raw [f(a='x\n");
+  EXPECT_EQ(said("llama3", "[f(a=1), g", {}, ReplyEnd::kCutOff),
+            "content: \ncomplete: f{\"a\": 1}\nincomplete:  raw , g\n");
+  EXPECT_EQ(said("llama3", R"({"name": "f", "parameters": {}}; {"na)", {}, ReplyEnd::kCutOff),
+            "content: \ncomplete: f{}\nincomplete:  raw ; {\"na\n");
 }
 
 TEST(ReplySyntax, KnownToolsDecideWhatIsACall) {
