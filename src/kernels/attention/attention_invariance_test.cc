@@ -25,7 +25,7 @@ std::vector<Shape> shapes() {
   }
   all.push_back({.n_heads = 140, .n_kv_heads = 2, .n = 70});
   all.push_back({.n = 150, .softcap = 30.0f, .q_spread = 40.0f});
-  all.push_back({.n_heads = 3, .n_kv_heads = 1, .n = 2100, .window = 1500});
+  all.push_back({.n_heads = 1, .n_kv_heads = 1, .n = 1500, .window = 1100});
   return all;
 }
 
@@ -48,7 +48,7 @@ TEST_P(Invariance, EveryRowOfTheTableComputesTheSameBits) {
   for (KvStorage storage : {KvStorage::kF16, KvStorage::kI8}) {
     const std::vector<float> want = p.feed(select_attention(Isa::kScalar, storage));
     for (const AttentionRow& row : runnable_rows()) {
-      if (row.storage != storage) continue;
+      if (row.storage != storage || row.isa == Isa::kScalar) continue;
       EXPECT_TRUE(same_bits(p.feed(row), want)) << row.name;
     }
   }

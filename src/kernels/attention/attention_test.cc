@@ -157,7 +157,7 @@ std::vector<Shape> accuracy_shapes() {
     shapes.push_back({.n = 150, .softcap = softcap, .q_spread = 300.0f});
   }
   shapes.push_back({.n = 150, .q_spread = 30.0f});
-  shapes.push_back({.n_heads = 2, .n_kv_heads = 1, .n = 2500});
+  shapes.push_back({.n_heads = 1, .n_kv_heads = 1, .n = 2500});
   return shapes;
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, Accuracy,
