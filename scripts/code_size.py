@@ -9,7 +9,8 @@ from pathlib import Path
 
 root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 listed = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=True).stdout.split("\n")
-files = [f for f in listed if f.endswith((".cc", ".h", ".cpp", ".hpp", ".inc")) and not f.startswith(("tests/data", "third_party"))]
+files = [f for f in listed if f.endswith((".cc", ".h", ".cpp", ".hpp", ".inc")) and not f.startswith("tests/data")
+         and "_tables." not in f]  # generated data
 out = subprocess.run(["ctags", "--languages=C++", "--langmap=C++:.cc.h.cpp.hpp.inc", "--kinds-C++=f", "--fields=+neS",
                       "--output-format=json", "-f", "-", "-L", "-"],
                      input="\n".join(files), capture_output=True, text=True, cwd=root, check=True).stdout
