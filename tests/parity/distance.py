@@ -20,22 +20,26 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
 
-def divergences(reference: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """KL(reference || other) in nats at each position of logits (positions, vocabulary)."""
-    p, q = log_softmax(reference), log_softmax(other)
-    return (np.exp(p) * (p - q)).sum(-1)
+class Reference:
+    """Logits (positions, vocabulary) that others are measured against."""
 
+    def __init__(self, logits: np.ndarray):
+        self.logits = logits.astype(np.float64)
+        self.square = float((self.logits**2).sum())
+        self.log_p = log_softmax(logits)
+        self.p = np.exp(self.log_p)
 
-def distance(reference: np.ndarray, other: np.ndarray) -> Distance:
-    """Between logits of (positions, vocabulary); NaN when `other` has a NaN or infinity."""
-    if not np.isfinite(other).all():
-        return Distance(math.nan, math.nan, math.nan, math.nan)
-    difference = other.astype(np.float64) - reference
-    nmse = (difference**2).sum() / (reference.astype(np.float64) ** 2).sum()
-    p = log_softmax(reference)
-    leads = p.max(-1) - p[np.arange(len(p)), other.argmax(-1)]
-    kl = divergences(reference, other).mean()
-    return Distance(float(nmse), float(kl), float((leads == 0).mean()), float(leads.max()))
+    def measure(self, other: np.ndarray) -> tuple[Distance, np.ndarray]:
+        """The distance of `other`, and its KL at each position; NaN when it holds a NaN."""
+        if not np.isfinite(other).all():
+            return Distance(*[math.nan] * 4), np.full(len(other), math.nan)
+        nmse = ((other - self.logits) ** 2).sum() / self.square
+        kl = (self.p * (self.log_p - log_softmax(other))).sum(-1)
+        chosen = self.log_p[np.arange(len(other)), other.argmax(-1)]
+        leads = self.log_p.max(-1) - chosen
+        distance = Distance(float(nmse), float(kl.mean()), float((leads == 0).mean()),
+                            float(leads.max()))
+        return distance, kl
 
 
 def excess(ours: np.ndarray, theirs: np.ndarray) -> float:

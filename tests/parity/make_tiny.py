@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from gguf_file import FLOAT32, STRING, UINT32, Gguf, Value, read, write
-from reference import EPSILON, Reference, capped
+from reference import EPSILON, SlowModel, capped
 from tiny_models import CONTEXT, MODELS, WIDTH, Rope, Tiny
 
 DEMO = Path(__file__).parents[2] / "models" / "demo" / "demo-f16.gguf"
@@ -166,7 +166,7 @@ def scale_head(model: Tiny, tensors: dict[str, np.ndarray]) -> None:
 
     A cap on the logits bounds the certainty from above, so this searches a grid.
     """
-    uncapped = Reference(model, tensors, CONTEXT).uncapped_logits(first_text())
+    uncapped = SlowModel(model, tensors, CONTEXT).uncapped_logits(first_text())
 
     def distance(scale: float) -> float:
         logits = capped(scale * uncapped, model.final_cap)

@@ -49,7 +49,7 @@ def yarn_magnitude(rope: Rope) -> float:
     return magnitude(1.0) / (magnitude(rope.log_multiplier) if rope.log_multiplier else 1.0)
 
 
-class Reference:
+class SlowModel:
     """One model's forward pass."""
 
     def __init__(self, model: Tiny, tensors: dict[str, Array], context: int = 256):

@@ -1,4 +1,4 @@
-"""Answers the demo model's evaluation sets greedily: accuracy, and whether every variant agrees.
+"""Has Tandem answer the evaluation sets greedily: accuracy, and whether every variant agrees.
 
 Without options: accuracy of one model by exact match, with its 95 % interval. --variants answers
 again with other thread counts, chunk splits and instruction sets: the first two must give the same
@@ -14,10 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-DEMO = Path(__file__).parents[2] / "models" / "demo"
-sys.path.insert(0, str(DEMO))
-from scoring import SETS, is_right, load_rows, mcnemar, wilson  # noqa: E402
+from scoring import SETS, is_right, load_rows, mcnemar, wilson
 
+DEMO = Path(__file__).parent
 Answers = dict[str, list[dict[str, Any]]]  # by set: text, tokens, leads
 
 NEAR_TIE = 0.05  # in logits: a lead that another order of additions may turn
