@@ -1,0 +1,192 @@
+"""Times Tandem and llama.cpp on the same files, interleaved, and prints the ratios.
+
+  compare.py --tandem PROGRAM --tandem-cli PROGRAM --llama PROGRAM --libraries FOLDER --roof PROGRAM
+             --scratch FOLDER [--shapes A,B] [--types X,Y] [--rounds 5] [--json FILE] [--quick]
+
+Both programs hold the model in memory and get the same commands in turn, one at a time. llama.cpp
+runs with flash attention off and on; the better median counts for it.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+CASES = [("prefill 512", "prefill 512", 512), ("prefill 64", "prefill 64", 64),
+         ("prefill 16", "prefill 16", 16), ("decode 64", "decode 64 8", 64),
+         ("8 sequences", "batch 8 16", 128), ("decode at 4096", "decode 16 4096", 16),
+         ("prefill 4096", "prefill 4096", 4096)]
+QUICK = {"prefill 512", "prefill 64", "prefill 16", "decode 64", "8 sequences"}
+
+
+class Speed:
+    """A process that answers timing commands."""
+
+    def __init__(self, command):
+        started = time.time()
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True)
+        if self.process.stdout.readline().strip() != "ready":
+            sys.exit(f"{' '.join(command)} did not start")
+        self.start_seconds = time.time() - started
+
+    def ask(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def peak_bytes(self):
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) * 1024
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def roof_figures(program):
+    """Read bandwidth in GB/s and int8 and bf16 multiply-accumulates in G/s, two threads."""
+    text = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    last = lambda pattern: float(re.findall(pattern, text)[-1])
+    return {"read_gb_s": last(r"read 2048 MB, \d+ threads:\s+([\d.]+)"),
+            "int8_gmac_s": last(r"int8\s+vnni, \d+ threads:\s+([\d.]+)"),
+            "bf16_gmac_s": last(r"bf16\s+dot,\s+\d+ threads:\s+([\d.]+)"), "text": text}
+
+
+def model_file(arguments, shape, kind):
+    path = Path(arguments.scratch) / f"{shape}-{kind}.gguf"
+    if not path.exists():
+        print(f"writing {path}", file=sys.stderr)
+        subprocess.run([arguments.tandem_cli, "synth", "--shape", shape, "--type", kind, "-o",
+                        path, "--top-probability", "0"], check=True, stdout=subprocess.DEVNULL)
+    return str(path)
+
+
+def linear_weights(arguments, path):
+    """Weights that one token multiplies with, and the file's bytes."""
+    text = subprocess.run([arguments.tandem_cli, "inspect", "--json", "--tensors", path],
+                          capture_output=True, text=True, check=True).stdout
+    tensors = json.loads(text)["tensors"]
+    matrices = [t for t in tensors if len(t["shape"]) == 2]
+    has_head = any(t["name"] == "output.weight" for t in tensors)
+    return sum(t["shape"][0] * t["shape"][1] for t in matrices
+               if not (has_head and t["name"] == "token_embd.weight")), os.path.getsize(path)
+
+
+def percent_of_roof(case, kind, rate, weights, file_bytes, head_weights, roof):
+    if case == "decode 64":
+        return 100 * rate * file_bytes / 1e9 / roof["read_gb_s"]
+    if case == "prefill 512":
+        name = "bf16_gmac_s" if kind in ("F16", "BF16") else "int8_gmac_s"
+        return 100 * rate * (weights - head_weights) / 1e9 / roof[name]
+    return None
+
+
+def head_weight_count(arguments, path):
+    text = subprocess.run([arguments.tandem_cli, "inspect", "--json", "--tensors", path],
+                          capture_output=True, text=True, check=True).stdout
+    for t in json.loads(text)["tensors"]:
+        if t["name"] == "token_embd.weight":
+            return t["shape"][0] * t["shape"][1]
+    return 0
+
+
+def compare_file(arguments, shape, kind, roof):
+    path = model_file(arguments, shape, kind)
+    weights, file_bytes = linear_weights(arguments, path)
+    head = head_weight_count(arguments, path)
+    threads = ["--threads", str(arguments.threads)]
+    isa = ["--isa", arguments.isa] if arguments.isa else []
+    ours = Speed([arguments.tandem, path, *threads, *isa])
+    theirs = {name: Speed([arguments.llama, arguments.libraries, path, *threads, *flags])
+              for name, flags in (("plain", []), ("flash", ["--flash"]))}
+    rows = []
+    for case, command, n_tokens in CASES:
+        if arguments.quick and case not in QUICK:
+            continue
+        times = {"ours": [], "plain": [], "flash": []}
+        for _ in range(arguments.rounds):
+            times["ours"].append(ours.ask(command))
+            for name, program in theirs.items():
+                times[name].append(program.ask(command))
+        best = min(("plain", "flash"), key=lambda name: statistics.median(times[name]))
+        ratios = [theirs_s / ours_s for theirs_s, ours_s in zip(times[best], times["ours"])]
+        rate = n_tokens / statistics.median(times["ours"])
+        rows.append({"shape": shape, "type": kind, "case": case, "tandem_tokens_s": rate,
+                     "llama_tokens_s": n_tokens / statistics.median(times[best]),
+                     "llama_variant": best, "ratio_min": min(ratios),
+                     "ratio_median": statistics.median(ratios), "ratio_max": max(ratios),
+                     "percent_of_roof": percent_of_roof(case, kind, rate, weights, file_bytes,
+                                                        head, roof)})
+        print_row(rows[-1])
+    rows.append({"shape": shape, "type": kind, "case": "memory",
+                 "tandem_bytes": ours.peak_bytes(),
+                 "llama_bytes": min(p.peak_bytes() for p in theirs.values())})
+    print(f"{shape:<14} {kind:<7} peak memory: {rows[-1]['tandem_bytes'] / 1e6:.0f} MB, llama.cpp "
+          f"{rows[-1]['llama_bytes'] / 1e6:.0f} MB", flush=True)
+    for program in (ours, *theirs.values()):
+        program.close()
+    rows.append(compare_start(arguments, shape, kind, path, threads, isa))
+    return rows
+
+
+def compare_start(arguments, shape, kind, path, threads, isa):
+    """From the start of a process to eight tokens computed, the file in the page cache."""
+    seconds = {"ours": [], "theirs": []}
+    for _ in range(arguments.rounds):
+        for name, command in (("ours", [arguments.tandem, path, *threads, *isa]),
+                              ("theirs", [arguments.llama, arguments.libraries, path, *threads])):
+            program = Speed(command)
+            seconds[name].append(program.start_seconds)
+            program.close()
+    ratios = [a / b for a, b in zip(seconds["ours"], seconds["theirs"])]
+    row = {"shape": shape, "type": kind, "case": "start", "tandem_seconds":
+           statistics.median(seconds["ours"]), "llama_seconds":
+           statistics.median(seconds["theirs"]), "time_ratio_median": statistics.median(ratios)}
+    print(f"{shape:<14} {kind:<7} start to first tokens: {row['tandem_seconds']:.2f} s, llama.cpp "
+          f"{row['llama_seconds']:.2f} s, {row['time_ratio_median']:.2f} of its time", flush=True)
+    return row
+
+
+def print_row(row):
+    roof = "" if row["percent_of_roof"] is None else f"{row['percent_of_roof']:.0f} %"
+    print(f"{row['shape']:<14} {row['type']:<7} {row['case']:<15} {row['tandem_tokens_s']:>9.1f} "
+          f"{row['llama_tokens_s']:>9.1f}  {row['ratio_min']:.2f} {row['ratio_median']:.2f} "
+          f"{row['ratio_max']:.2f}  {roof:>5}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("tandem", "tandem-cli", "llama", "libraries", "roof", "scratch"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--shapes", default="Qwen2.5-0.5B,Llama-3.2-1B")
+    parser.add_argument("--types", default="Q4_0,Q8_0,Q4_K_M,Q6_K,F16")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--isa", help="force Tandem's kernels, for instance avx2")
+    parser.add_argument("--json", help="write every figure to this file")
+    parser.add_argument("--quick", action="store_true", help="leave the long contexts out")
+    arguments = parser.parse_args()
+    Path(arguments.scratch).mkdir(parents=True, exist_ok=True)
+    roof = roof_figures(arguments.roof)
+    print(roof["text"])
+    print(f"{'shape':<14} {'type':<7} {'case':<15} {'tandem':>9} {'llama.cpp':>9}  ratio min, "
+          "median, max; of the roof (tokens/s)")
+    rows = []
+    for shape in arguments.shapes.split(","):
+        for kind in arguments.types.split(","):
+            rows += compare_file(arguments, shape, kind, roof)
+    if arguments.json:
+        temporary = arguments.json + ".tmp"
+        Path(temporary).write_text(json.dumps({"schema": "tandem.compare.v1", "roof": roof,
+                                               "rows": rows}, indent=1))
+        os.replace(temporary, arguments.json)
+
+
+if __name__ == "__main__":
+    main()
