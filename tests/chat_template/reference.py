@@ -3,6 +3,7 @@
 Run with /usr/bin/python3 (Debian's python3-jinja2).
 """
 
+import copy
 import functools
 import json
 
@@ -55,7 +56,7 @@ def compiled(source):
 
 def render(source, variables):
     """{"text": ...}, or {"error": ..., "refused": ...} with the exception's text."""
-    variables = dict(variables)
+    variables = copy.deepcopy(variables)  # Jinja2's own filters can change lists (indent)
     now = variables.pop("strftime_now", None)
     try:
         return {"text": compiled(source).render(**variables, strftime_now=lambda format: now)}

@@ -167,6 +167,12 @@ struct Target {
   std::vector<Target> items;  ///< of a tuple
 };
 
+/// A scope that a statement opens.
+struct Frame {
+  /// Names that are undefined when it begins, whatever variables there are (symbols.h).
+  std::vector<uint32_t> undefined_names;
+};
+
 enum class StatementKind : uint8_t {
   kText,
   kPrint,
@@ -217,6 +223,7 @@ struct ForStatement : Statement {
   ExprPtr iterable, condition;  ///< `condition` is null without if
   bool recursive = false;
   Body body, otherwise;
+  Frame frame, else_frame;
 };
 
 struct SetStatement : Statement {
@@ -230,6 +237,7 @@ struct SetBlockStatement : Statement {
   Target target;
   ExprPtr filter;  ///< chain of FilterExpr whose innermost input is null; null without
   Body body;
+  Frame frame;
 };
 
 /// A macro, or the body that a call block hands to the macro it calls.
@@ -239,6 +247,7 @@ struct MacroDefinition {
   std::vector<ExprPtr> defaults;  ///< of the last parameters
   bool uses_caller = false, uses_varargs = false, uses_kwargs = false;
   Body body;
+  Frame frame;
 };
 
 struct MacroStatement : Statement {
@@ -257,12 +266,14 @@ struct FilterBlockStatement : Statement {
   explicit FilterBlockStatement(uint32_t at) : Statement(StatementKind::kFilterBlock, at) {}
   ExprPtr filter;
   Body body;
+  Frame frame;
 };
 
 struct WithStatement : Statement {
   explicit WithStatement(uint32_t at) : Statement(StatementKind::kWith, at) {}
   std::vector<std::pair<Target, ExprPtr>> bindings;
   Body body;
+  Frame frame;
 };
 
 /// A block: sees the variables around it when `scoped`, else those of the template alone.
@@ -270,12 +281,14 @@ struct ScopeStatement : Statement {
   explicit ScopeStatement(uint32_t at) : Statement(StatementKind::kScope, at) {}
   bool scoped = false;
   Body body;
+  Frame frame;
 };
 
 struct AutoescapeStatement : Statement {
   explicit AutoescapeStatement(uint32_t at) : Statement(StatementKind::kAutoescape, at) {}
   ExprPtr enabled;
   Body body;
+  Frame frame;
 };
 
 struct JumpStatement : Statement {
@@ -287,6 +300,7 @@ struct Program {
   std::string source;      ///< as given
   std::string normalized;  ///< what offsets refer to
   Body body;
+  Frame frame;
   std::vector<std::string> names;
   uint32_t n_constants = 0;
 };

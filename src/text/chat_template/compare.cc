@@ -40,6 +40,19 @@ bool equal_ranges(const RangeObject& a, const RangeObject& b) {
   return a.start == b.start && (a.size() == 1 || a.step == b.step);
 }
 
+/// Views of keys and of items are sets; views of values are only equal to themselves.
+bool equal_views(const ViewObject& a, const ViewObject& b) {
+  if (&a == &b) return true;
+  if (a.part != b.part || a.part == ViewObject::Part::kValues) return false;
+  const Dict &x = a.dict.dict().entries, &y = b.dict.dict().entries;
+  if (a.part == ViewObject::Part::kItems) return equal_dicts(x, y);
+  if (x.size() != y.size()) return false;
+  for (const auto& [key, value] : x.entries()) {
+    if (y.find(key) == nullptr) return false;
+  }
+  return true;
+}
+
 size_t mix(size_t seed, size_t value) { return (seed ^ value) * 0x9E3779B97F4A7C15ull + 1; }
 
 size_t hash_number(const Value& value) {
@@ -93,6 +106,8 @@ bool equal(const Value& a, const Value& b) {
       return a.object() == b.object() || equal_items(a.items(), b.items());
     case Kind::kDict:
       return a.object() == b.object() || equal_dicts(a.dict().entries, b.dict().entries);
+    case Kind::kView:
+      return equal_views(*a.get<ViewObject>(), *b.get<ViewObject>());
     case Kind::kRange:
       return equal_ranges(*a.get<RangeObject>(), *b.get<RangeObject>());
     default:
@@ -125,7 +140,9 @@ size_t hash(const Value& value) {
 }
 
 Result<void> check_hashable(const Value& value) {
-  if (value.is(Kind::kList) || value.is_dict()) {
+  const auto* view = value.get<ViewObject>();
+  const bool set_like = view != nullptr && view->part != ViewObject::Part::kValues;
+  if (value.is(Kind::kList) || value.is_dict() || set_like) {
     return template_error("unhashable type: '{}'", type_name(value));
   }
   if (!value.is(Kind::kTuple)) return {};

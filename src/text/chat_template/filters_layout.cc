@@ -4,7 +4,7 @@
 
 #include "text/chat_template/characters.h"
 #include "text/chat_template/filter_support.h"
-#include "text/chat_template/operators.h"
+#include "text/chat_template/iterators.h"
 #include "text/chat_template/padding.h"
 #include "text/chat_template/text_search.h"
 #include "text/chat_template/utf8.h"
@@ -59,11 +59,10 @@ Result<Value> truncate(Interpreter& interpreter, const Value& input, const Bound
     return template_error("expected length >= {}, got {}", int_text(end_length), int_text(length));
   }
   if (leeway < 0) return template_error("expected leeway >= 0, got {}", int_text(leeway));
-  if (input.is_undefined()) return input;
-  if (!input.is_string()) {
-    return template_error("object of type '{}' has no len()", type_name(input));
-  }
-  if (static_cast<Int>(input.string().n_chars) <= length + leeway) return input;
+  const auto size = length_of(input);
+  if (!size) return template_error("object of type '{}' has no len()", type_name(input));
+  if (static_cast<Int>(*size) <= length + leeway) return input;
+  if (!input.is_string()) return template_error("cannot truncate a {}", type_name(input));
   const auto n_kept = static_cast<size_t>(length - end_length);
   std::string kept(input.text().substr(0, byte_offset(input.text(), n_kept)));
   if (!kill_words) {

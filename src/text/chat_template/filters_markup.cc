@@ -87,6 +87,7 @@ Result<Value> url_encode(Interpreter& interpreter, const Value& input, const Bou
     TANDEM_TRY(const auto items, interpreter.to_vector(input));
     for (const Value& item : items) {
       TANDEM_TRY(const auto pair, interpreter.to_vector(item));
+      if (pair.size() > 2) return template_error("too many values to unpack (expected 2)");
       if (pair.size() != 2) {
         return template_error("not enough values to unpack (expected 2, got {})", pair.size());
       }

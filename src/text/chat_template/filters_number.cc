@@ -64,14 +64,15 @@ Result<Value> round(Interpreter& interpreter, const Value& input, const Bound& b
   }
   if (method == "common") return rounded(input, precision);
   if (input.is_undefined()) return undefined_error(input);
-  if (!input.is_number()) {
-    return template_error("unsupported operand type(s) for *: '{}' and 'int'", type_name(input));
-  }
+  if (!input.is_number()) return template_error("must be real number, not {}", type_name(input));
+  if (input.is_integral() && precision >= 0) return Value::real(input.as_double());
   const double scale = std::pow(10.0, static_cast<double>(precision));
   const double scaled = input.as_double() * scale;
   if (std::isnan(scaled)) return template_error("cannot convert float NaN to integer");
   if (std::isinf(scaled)) return template_error("cannot convert float infinity to integer");
-  return Value::real((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) / scale);
+  // Python rounds to an integer, which has no negative zero.
+  const double whole = (method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) + 0.0;
+  return Value::real(whole / scale);
 }
 
 Result<Value> file_size(Interpreter& interpreter, const Value& input, const Bound& bound) {
@@ -82,12 +83,18 @@ Result<Value> file_size(Interpreter& interpreter, const Value& input, const Boun
     bytes = input.as_double();
   } else {
     const auto parsed = input.is_string() ? parse_float(input.text()) : std::nullopt;
-    if (!parsed) return template_error("could not convert to float: {}", to_repr(input, heap));
+    if (input.is_string() && !parsed) {
+      return template_error("could not convert string to float: {}", to_repr(input, heap));
+    }
+    if (!parsed) {
+      return template_error("float() argument must be a string or a real number, not '{}'",
+                            type_name(input));
+    }
     bytes = *parsed;
   }
   if (bytes == 1) return heap.string("1 Byte");
   const double base = binary ? 1024 : 1000;
-  if (bytes < base) return heap.string(fmt::format("{} Bytes", static_cast<int64_t>(bytes)));
+  if (bytes < base) return heap.string(fixed_text(std::trunc(bytes) + 0.0, 0) + " Bytes");
   static constexpr std::string_view kPrefixes = "kMGTPEZY";
   double unit = base;
   for (const char prefix : kPrefixes) {

@@ -52,13 +52,17 @@ std::string with_sign(char sign, std::string_view prefix, std::string digits) {
 }
 
 std::string finish_number(Heap& heap, char sign, std::string_view prefix, std::string digits,
-                          const FormatSpec& spec) {
+                          FormatSpec spec) {
+  if (spec.zero_pad && spec.align == 0) spec.align = '=';
   const size_t n_prefix = (sign != 0 ? 1 : 0) + prefix.size();
   return aligned(heap, with_sign(sign, prefix, std::move(digits)), spec, '>', n_prefix);
 }
 
 Result<std::string> format_int(Heap& heap, const Value& value, const FormatSpec& spec) {
   if (spec.precision) return template_error("Precision not allowed in integer format specifier");
+  if (spec.coerce_zero) {
+    return template_error("Negative zero coercion (z) not allowed in integer format specifier");
+  }
   const Int number = value.as_int();
   const Int magnitude = number < 0 ? -number : number;
   const char sign = sign_of(number < 0, spec.sign);
@@ -94,7 +98,7 @@ Result<std::string> format_int(Heap& heap, const Value& value, const FormatSpec&
 }
 
 Result<std::string> format_float(Heap& heap, double value, const FormatSpec& spec) {
-  const char sign = sign_of(std::signbit(value) && !std::isnan(value), spec.sign);
+  char sign = sign_of(std::signbit(value) && !std::isnan(value), spec.sign);
   const double magnitude = std::abs(value);
   std::string digits;
   if (spec.type == 0 && !spec.precision) {
@@ -108,11 +112,19 @@ Result<std::string> format_float(Heap& heap, double value, const FormatSpec& spe
     digits = float_digits(magnitude, spec.type, spec.precision.value_or(6), spec.alternate);
   }
   if (spec.grouping != 0) digits = grouped(digits, spec.grouping, 3);
+  const bool is_zero = digits.find_first_of("123456789in") == std::string::npos;
+  if (spec.coerce_zero && is_zero && sign == '-') sign = sign_of(false, spec.sign);
   return finish_number(heap, sign, "", std::move(digits), spec);
 }
 
 Result<std::string> format_text(Heap& heap, std::string_view text, const FormatSpec& spec) {
   if (spec.sign != '-') return template_error("Sign not allowed in string format specifier");
+  if (spec.coerce_zero) {
+    return template_error("Negative zero coercion (z) not allowed in string format specifier");
+  }
+  if (spec.grouping != 0) {
+    return template_error("Cannot specify '{}' with 's'.", spec.grouping);
+  }
   if (spec.alternate) {
     return template_error("Alternate form (#) not allowed in string format specifier");
   }
@@ -149,12 +161,11 @@ Result<FormatSpec> FormatSpec::parse(std::string_view text) {
   const bool has_fill = at > 1;
   const auto peek = [&] { return at < text.size() ? text[at] : '\0'; };
   if (peek() == '+' || peek() == '-' || peek() == ' ') spec.sign = text[at++];
-  if (peek() == 'z') ++at;
+  if (peek() == 'z') spec.coerce_zero = true, ++at;
   if (peek() == '#') spec.alternate = true, ++at;
   if (peek() == '0' && !has_fill) {
     spec.fill = '0';
     spec.zero_pad = true;
-    if (spec.align == 0) spec.align = '=';
     ++at;
   }
   spec.width = read_number(text, at);

@@ -15,6 +15,7 @@ struct FormatSpec {
   char32_t fill = ' ';
   char align = 0;  ///< '<', '>', '^' or '='; 0: by type
   char sign = '-';
+  bool coerce_zero = false;  ///< -0.0 prints as 0.0
   bool alternate = false;
   bool zero_pad = false;
   Int width = 0;

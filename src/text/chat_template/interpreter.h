@@ -61,6 +61,8 @@ class Interpreter {
   Result<Value> invoke_macro(const MacroDefinition& macro, const Ref<Scope>& scope,
                              std::vector<Value> values, bool autoescape);
   Ref<Scope> make_scope(const Ref<Scope>& parent);
+  Ref<Scope> make_scope(const Ref<Scope>& parent, const Frame& frame);
+  void begin(Scope& scope, const Frame& frame);
   const std::string& name(uint32_t id) const { return program_.names[id]; }
   uint32_t caller_name() const { return caller_name_; }
   uint32_t kwargs_name() const { return kwargs_name_; }
@@ -74,6 +76,7 @@ class Interpreter {
   Result<Value> dispatch(const Expr& expr);
   Value constant(const ConstExpr& expr);
   Result<Value> context_value(uint32_t name);
+  Value undefined_name(uint32_t name);
   Result<Value> evaluate_item(const ItemExpr& expr);
   Result<Value> evaluate_call(const CallExpr& expr);
   Result<Value> evaluate_filter(const FilterExpr& expr, const Value* innermost);
@@ -85,7 +88,9 @@ class Interpreter {
   Result<Value> evaluate_dict(const DictExpr& expr);
   Result<Value> evaluate_unary(const UnaryExpr& expr);
   Result<Value> evaluate_binary(const BinaryExpr& expr);
-  Result<Arguments> evaluate_arguments(const CallArguments& arguments);
+  /// `caller` is the extra keyword argument of a call block; null without.
+  Result<Arguments> evaluate_arguments(const CallArguments& arguments,
+                                       const Value* caller = nullptr);
   Result<void> spread(const CallArguments& arguments, Arguments& out);
 
   // interpreter_statements.cc
@@ -123,6 +128,7 @@ class Interpreter {
   const nlohmann::ordered_json& variables_;
   std::vector<std::optional<Value>> constants_;  ///< by ConstExpr::index, made when first used
   std::vector<std::optional<Value>> context_;    ///< by name: variables and functions
+  std::vector<std::optional<Value>> undefined_;  ///< by name: the value of a name without one
   Ref<Scope> root_;
   Ref<Scope> scope_;
   std::string* out_ = nullptr;  ///< where printing goes

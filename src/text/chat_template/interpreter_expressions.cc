@@ -109,9 +109,15 @@ Result<Value> Interpreter::context_value(uint32_t name_id) {
     return value;
   }
   Value function = find_global(*this, name);
-  if (function.is_none()) return heap_.undefined(fmt::format("'{}' is undefined", name));
+  if (function.is_none()) return undefined_name(name_id);
   known = function;
   return function;
+}
+
+Value Interpreter::undefined_name(uint32_t name) {
+  auto& value = undefined_[name];
+  if (!value) value = heap_.undefined(fmt::format("'{}' is undefined", program_.names[name]));
+  return *value;
 }
 
 Result<Value> Interpreter::evaluate_item(const ItemExpr& expr) {
@@ -148,7 +154,8 @@ Result<void> Interpreter::spread(const CallArguments& arguments, Arguments& out)
   return {};
 }
 
-Result<Arguments> Interpreter::evaluate_arguments(const CallArguments& arguments) {
+Result<Arguments> Interpreter::evaluate_arguments(const CallArguments& arguments,
+                                                  const Value* caller) {
   Arguments out;
   for (const ExprPtr& argument : arguments.positional) {
     TANDEM_TRY(Value value, evaluate(*argument));
@@ -158,6 +165,7 @@ Result<Arguments> Interpreter::evaluate_arguments(const CallArguments& arguments
     TANDEM_TRY(Value value, evaluate(*argument));
     out.named.emplace_back(name, std::move(value));
   }
+  if (caller != nullptr) out.named.emplace_back("caller", *caller);
   TANDEM_TRY(spread(arguments, out));
   return out;
 }

@@ -49,11 +49,12 @@ Interpreter::Interpreter(const Program& program, const nlohmann::ordered_json& v
       variables_(variables),
       constants_(program.n_constants),
       context_(program.names.size()),
+      undefined_(program.names.size()),
       loop_name_(find_name(program, "loop")),
       caller_name_(find_name(program, "caller")),
       kwargs_name_(find_name(program, "kwargs")),
       varargs_name_(find_name(program, "varargs")) {
-  root_ = make_scope(Ref<Scope>());
+  root_ = make_scope(Ref<Scope>(), program.frame);
   scope_ = root_;
 }
 
@@ -63,6 +64,17 @@ Ref<Scope> Interpreter::make_scope(const Ref<Scope>& parent) {
   Ref<Scope> scope(new Scope(parent));
   heap_.charge(*scope, sizeof(Scope) + 2 * sizeof(std::pair<uint32_t, Value>));
   return scope;
+}
+
+Ref<Scope> Interpreter::make_scope(const Ref<Scope>& parent, const Frame& frame) {
+  Ref<Scope> scope = make_scope(parent);
+  begin(*scope, frame);
+  return scope;
+}
+
+/// Gives a new scope the names that belong to it from the start.
+void Interpreter::begin(Scope& scope, const Frame& frame) {
+  for (const uint32_t name : frame.undefined_names) scope.set(name, undefined_name(name));
 }
 
 /// Holds the scope and those around it to the end of the render: something refers to it.
@@ -217,6 +229,7 @@ Result<void> Interpreter::run_loop(const ForStatement& node, const Value& iterab
     } else {
       inner = make_scope(outer);
     }
+    begin(*inner, node.frame);
     if (loop_name_ != kNoName) inner->set(loop_name_, loop_value);
     TANDEM_TRY(assign_in(node.target, *item, inner));
     scope_ = inner;
@@ -227,7 +240,7 @@ Result<void> Interpreter::run_loop(const ForStatement& node, const Value& iterab
     if (*flow == Flow::kNormal) completed = true;
   }
   if (completed || node.otherwise.empty()) return {};
-  scope_ = make_scope(outer);
+  scope_ = make_scope(outer, node.else_frame);
   auto flow = execute(node.otherwise);
   scope_ = outer;
   if (!flow) return tl::unexpected<Error>(flow.error());
@@ -271,15 +284,14 @@ Result<Value> Interpreter::invoke_macro(const MacroDefinition& macro, const Ref<
     leave();
     return heap_.exhausted_error();
   }
-  const Ref<Scope> inner = make_scope(scope);
+  const Ref<Scope> inner = make_scope(scope, macro.frame);
   const size_t n_parameters = macro.parameters.size();
   const size_t n_required = n_parameters - macro.defaults.size();
   std::vector<size_t> missing;
   for (size_t i = 0; i < n_parameters; ++i) {
     if (values[i].is_undefined() && values[i].get<MissingArgument>() != nullptr) {
       missing.push_back(i);
-      inner->set(macro.parameters[i],
-                 heap_.undefined(fmt::format("'{}' is undefined", name(macro.parameters[i]))));
+      inner->set(macro.parameters[i], undefined_name(macro.parameters[i]));
     } else {
       inner->set(macro.parameters[i], std::move(values[i]));
     }
@@ -326,8 +338,7 @@ Result<void> Interpreter::execute_call_block(const CallBlockStatement& node) {
   Value callee = caller;  // a generation block calls its own body
   if (node.call) {
     TANDEM_TRY(callee, evaluate(*node.call->callee));
-    TANDEM_TRY(arguments, evaluate_arguments(node.call->arguments));
-    arguments.named.emplace_back("caller", caller);
+    TANDEM_TRY(arguments, evaluate_arguments(node.call->arguments, &caller));
   }
   TANDEM_TRY(const Value text, call(callee, arguments));
   if (autoescape_) {
@@ -339,7 +350,7 @@ Result<void> Interpreter::execute_call_block(const CallBlockStatement& node) {
 }
 
 Result<void> Interpreter::execute_set_block(const SetBlockStatement& node) {
-  TANDEM_TRY(auto captured, capture(node.body, make_scope(scope_)));
+  TANDEM_TRY(auto captured, capture(node.body, make_scope(scope_, node.frame)));
   if (node.filter) {
     TANDEM_TRY(captured.text,
                evaluate_filter(static_cast<const FilterExpr&>(*node.filter), &captured.text));
@@ -348,16 +359,19 @@ Result<void> Interpreter::execute_set_block(const SetBlockStatement& node) {
 }
 
 Result<Interpreter::Flow> Interpreter::execute_filter_block(const FilterBlockStatement& node) {
-  TANDEM_TRY(auto captured, capture(node.body, make_scope(scope_)));
+  TANDEM_TRY(auto captured, capture(node.body, make_scope(scope_, node.frame)));
   if (captured.flow != Flow::kNormal) return captured.flow;
   TANDEM_TRY(const Value text,
              evaluate_filter(static_cast<const FilterExpr&>(*node.filter), &captured.text));
-  write(autoescape_ ? escaped_text(text, heap_) : to_text(text, heap_));
+  if (!text.is_string()) {
+    return template_error("expected str instance, {} found", type_name(text));
+  }
+  write(text.text());
   return Flow::kNormal;
 }
 
 Result<Interpreter::Flow> Interpreter::execute_with(const WithStatement& node) {
-  const Ref<Scope> inner = make_scope(scope_);
+  const Ref<Scope> inner = make_scope(scope_, node.frame);
   for (const auto& [target, expr] : node.bindings) {
     TANDEM_TRY(const Value value, evaluate(*expr));
     TANDEM_TRY(assign_in(target, value, inner));
@@ -370,7 +384,7 @@ Result<Interpreter::Flow> Interpreter::execute_with(const WithStatement& node) {
 
 Result<Interpreter::Flow> Interpreter::execute_block(const ScopeStatement& node) {
   const Ref<Scope> outer = scope_;
-  scope_ = make_scope(node.scoped ? outer : root_);
+  scope_ = make_scope(node.scoped ? outer : root_, node.frame);
   auto flow = execute(node.body);
   scope_ = outer;
   return flow;
@@ -379,7 +393,7 @@ Result<Interpreter::Flow> Interpreter::execute_block(const ScopeStatement& node)
 Result<Interpreter::Flow> Interpreter::execute_autoescape(const AutoescapeStatement& node) {
   TANDEM_TRY(const Value enabled, evaluate(*node.enabled));
   const Ref<Scope> outer = scope_;
-  scope_ = make_scope(outer);
+  scope_ = make_scope(outer, node.frame);
   const bool was_enabled = std::exchange(autoescape_, truthy(enabled));
   auto flow = execute(node.body);
   autoescape_ = was_enabled;

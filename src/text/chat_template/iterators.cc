@@ -101,6 +101,17 @@ bool is_iterable(const Value& value) {
   }
 }
 
+/// The values of a target's names, in tuples nested as the target is.
+Value packed(Interpreter& interpreter, const Target& target, const Scope& scope) {
+  if (!target.is_tuple) {
+    const Value* value = scope.find(target.name);
+    return value != nullptr ? *value : Value();
+  }
+  std::vector<Value> items;
+  for (const Target& item : target.items) items.push_back(packed(interpreter, item, scope));
+  return interpreter.heap().tuple(std::move(items));
+}
+
 }  // namespace
 
 Result<Ref<IteratorObject>> Interpreter::iterate(const Value& value) {
@@ -137,7 +148,10 @@ Result<std::optional<Value>> ConditionIterator::next(Interpreter& interpreter) {
     const Ref<Scope> inner = interpreter.make_scope(scope);
     TANDEM_TRY(interpreter.assign_in(node.target, *item, inner));
     TANDEM_TRY(const Value keep, interpreter.evaluate_in(*node.condition, inner));
-    if (truthy(keep)) return item;
+    if (!truthy(keep)) continue;
+    // What comes out is what the target took apart, put together again as tuples.
+    if (node.target.is_tuple) return packed(interpreter, node.target, *inner);
+    return item;
   }
 }
 

@@ -90,7 +90,9 @@ Result<Value> integer_arithmetic(BinaryOp op, Int a, Int b) {
       break;
     case BinaryOp::kDivide:
       if (b == 0) return template_error("division by zero");
-      return Value::real(static_cast<double>(a) / static_cast<double>(b));
+      // Integers past 53 bits would be rounded twice as doubles.
+      return Value::real(
+          static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)));
     case BinaryOp::kFloorDivide:
     case BinaryOp::kModulo:
       return divide_int(op, a, b);
@@ -107,8 +109,11 @@ double float_remainder(double a, double b) {
   return (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
+/// Rounded down by way of the remainder, as Python does: the quotient itself may be inexact.
 double float_floor_quotient(double a, double b) {
-  const double quotient = (a - float_remainder(a, b)) / b;
+  const double remainder = std::fmod(a, b);
+  double quotient = (a - remainder) / b;
+  if (remainder != 0 && (remainder < 0) != (b < 0)) quotient -= 1;
   if (quotient == 0) return std::copysign(0.0, a / b);
   const double floored = std::floor(quotient);
   return quotient - floored > 0.5 ? floored + 1 : floored;

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "text/chat_template/parser_state.h"
+#include "text/chat_template/symbols.h"
 #include "text/chat_template/utf8.h"
 
 namespace tandem::jinja {
@@ -472,6 +473,7 @@ Result<std::shared_ptr<const Program>> parse_program(std::string source) {
   TANDEM_TRY(auto tokens, tokenize(program->normalized));
   Parser parser(program->normalized, std::move(tokens), *program);
   TANDEM_TRY(program->body, parser.parse_template());
+  find_initial_names(*program);
   return program;
 }
 

@@ -16,8 +16,7 @@ namespace {
 class PercentFormatter {
  public:
   PercentFormatter(Interpreter& interpreter, const Value& format, const Value& arguments)
-      : interpreter_(interpreter),
-        heap_(interpreter.heap()),
+      : heap_(interpreter.heap()),
         text_(format.text()),
         safe_(format.is_safe()),
         arguments_(arguments),
@@ -36,7 +35,6 @@ class PercentFormatter {
   Result<std::string> character(const Value& value, FormatSpec& spec);
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
-  Interpreter& interpreter_;
   Heap& heap_;
   const std::string_view text_;
   const bool safe_;
@@ -202,7 +200,9 @@ Result<std::string> PercentFormatter::converted(const Value& value, FormatSpec& 
     case 's':
     case 'r':
     case 'a': {
-      std::string text = spec.type == 's' ? to_text(value, heap_) : to_repr(value, heap_);
+      std::string text = spec.type == 's'   ? to_text(value, heap_)
+                         : spec.type == 'r' ? to_repr(value, heap_)
+                                            : to_ascii_repr(value, heap_);
       if (safe_ && !(spec.type == 's' && value.is_safe())) text = html_escaped(text);
       if (spec.precision) text.resize(byte_offset(text, static_cast<size_t>(*spec.precision)));
       return aligned(heap_, std::move(text), spec, '>', 0);
@@ -264,8 +264,8 @@ Result<Value> PercentFormatter::run() {
     TANDEM_TRY(conversion());
   }
   const size_t n_given = arguments_.is(Kind::kTuple) ? arguments_.items().size() : 1;
-  const bool unused_allowed =
-      arguments_.is_dict() || arguments_.is(Kind::kList) || arguments_.is(Kind::kRange);
+  const bool unused_allowed = arguments_.is_dict() || arguments_.is(Kind::kList) ||
+                              arguments_.is(Kind::kRange) || arguments_.is_undefined();
   if (!unused_allowed && !mapped_ && next_ < n_given) {
     return template_error("not all arguments converted during string formatting");
   }

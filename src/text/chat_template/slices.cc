@@ -49,9 +49,8 @@ Value slice_items(Heap& heap, const Value& sequence, const SliceBounds& bounds) 
 }
 
 Value slice_range(Heap& heap, const RangeObject& range, const SliceBounds& bounds) {
-  const Int step = range.step * bounds.step;
-  const Int start = range.at(bounds.start);
-  return heap.make<RangeObject>(0, 0, start, start + static_cast<Int>(bounds.count) * step, step);
+  return heap.make<RangeObject>(0, 0, range.at(bounds.start), range.at(bounds.stop),
+                                range.step * bounds.step);
 }
 
 }  // namespace
@@ -79,7 +78,7 @@ Result<SliceBounds> slice_bounds(const Value& start, const Value& stop, const Va
   Int count = 0;
   if (by > 0 && from < to) count = (to - from + by - 1) / by;
   if (by < 0 && from > to) count = (from - to - by - 1) / -by;
-  return SliceBounds{from, by, static_cast<size_t>(count)};
+  return SliceBounds{from, to, by, static_cast<size_t>(count)};
 }
 
 Result<Value> get_slice(Interpreter& interpreter, const Value& object, const Value& start,

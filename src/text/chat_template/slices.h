@@ -10,9 +10,9 @@ namespace tandem::jinja {
 /// Number of items of a string (code points), list, tuple or range.
 size_t sequence_size(const Value& sequence);
 
-/// A slice resolved against a length: items start, start + step, ... count of them.
+/// A slice resolved against a length: items start, start + step, ... before stop, count of them.
 struct SliceBounds {
-  Int start, step;
+  Int start, stop, step;
   size_t count;
 };
 

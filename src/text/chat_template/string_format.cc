@@ -92,7 +92,8 @@ Result<std::string> Formatter::convert(const Value& input, char conversion,
                                        std::string_view spec_text) {
   Heap& heap = interpreter_.heap();
   Value value = input;
-  if (conversion == 'r' || conversion == 'a') value = heap.string(to_repr(input, heap));
+  if (conversion == 'r') value = heap.string(to_repr(input, heap));
+  if (conversion == 'a') value = heap.string(to_ascii_repr(input, heap));
   if (conversion == 's') value = heap.string(to_text(input, heap));
   if (safe_ && spec_text.empty()) return escaped_text(value, heap);
   if (spec_text.empty()) return to_text(value, heap);

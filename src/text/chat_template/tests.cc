@@ -32,9 +32,9 @@ bool is_callable(const Value& v) {
          (v.is(Kind::kCallable) && v.get<CallableObject>()->type() != "Cycler");
 }
 
-/// Anything with a length and subscripts.
+/// Anything with a length and subscripts, which an undefined value has too.
 bool is_sequence(const Value& v) {
-  return v.is_string() || v.is_sequence() || v.is_dict() || v.is(Kind::kRange);
+  return v.is_undefined() || v.is_string() || v.is_sequence() || v.is_dict() || v.is(Kind::kRange);
 }
 
 bool is_iterable(const Value& v) {

@@ -224,6 +224,20 @@ std::string to_repr(const Value& value, Heap& heap) {
   return out.take();
 }
 
+std::string to_ascii_repr(const Value& value, Heap& heap) {
+  const std::string repr = to_repr(value, heap);
+  TextBuilder out(heap);
+  for (size_t at = 0; at < repr.size() && !out.full();) {
+    const char32_t c = next_code_point(repr, at);
+    if (c < 0x80) {
+      out.append_char(c);
+    } else {
+      append_escape(c, out);
+    }
+  }
+  return out.take();
+}
+
 bool truthy(const Value& value) {
   switch (value.kind()) {
     case Kind::kNone:

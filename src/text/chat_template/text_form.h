@@ -18,6 +18,8 @@ std::string object_type(const Value& value);
 /// Python's str(value) and repr(value).
 std::string to_text(const Value& value, Heap& heap);
 std::string to_repr(const Value& value, Heap& heap);
+/// Python's ascii(value): the repr with everything beyond ASCII escaped.
+std::string to_ascii_repr(const Value& value, Heap& heap);
 void append_text(const Value& value, TextBuilder& out);
 void append_repr(const Value& value, TextBuilder& out);
 void append_string_repr(std::string_view text, TextBuilder& out);
