@@ -95,13 +95,24 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tok
   }
 }
 
+std::optional<TokenTrie::Match> AddedTokens::longest_at(const TokenTrie& trie,
+                                                        std::string_view text, size_t pos,
+                                                        const IsLiteral& is_literal) const {
+  if (!is_literal) return trie.longest_at(text, pos);
+  std::optional<TokenTrie::Match> best;
+  trie.for_each_at(text, pos, [&](uint32_t value, size_t end) {
+    if (!tokens_[value].control || !is_literal(pos, end)) best = TokenTrie::Match{value, end};
+  });
+  return best;
+}
+
 std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, bool normalized,
-                                                  bool control) const {
+                                                  bool control, const IsLiteral& is_literal) const {
   std::vector<Part> parts;
   const TokenTrie& trie = tries_[normalized][control];
   size_t done = 0;
   for (size_t pos = 0; pos < text.size() && !trie.empty();) {
-    const auto match = trie.longest_at(text, pos);
+    const auto match = longest_at(trie, text, pos, is_literal);
     if (!match) {
       ++pos;
       continue;

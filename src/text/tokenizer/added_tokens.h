@@ -2,6 +2,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -77,14 +78,21 @@ class AddedTokens {
     size_t end;
     const AddedToken* token;  ///< null: ordinary text
   };
+  /// True for a range of the text that must not become a control token.
+  using IsLiteral = std::function<bool(size_t begin, size_t end)>;
   /// Cuts `text` into parts that cover it, empty ones left out. `normalized` picks which tokens.
-  std::vector<Part> split(std::string_view text, bool normalized, bool control) const;
+  /// Without `is_literal` every control token counts, when `control` asks for them at all.
+  std::vector<Part> split(std::string_view text, bool normalized, bool control,
+                          const IsLiteral& is_literal = {}) const;
 
   /// The added token of exactly this text.
   std::optional<TokenId> find(std::string_view text) const;
   const std::vector<AddedToken>& all() const { return tokens_; }
 
  private:
+  std::optional<TokenTrie::Match> longest_at(const TokenTrie& trie, std::string_view text,
+                                             size_t pos, const IsLiteral& is_literal) const;
+
   std::vector<AddedToken> tokens_;
   /// [normalized][with control tokens]
   TokenTrie tries_[2][2];

@@ -31,7 +31,7 @@ StreamingDetokenizer::StreamingDetokenizer(const Tokenizer& tokenizer,
 
 std::string_view StreamingDetokenizer::push(TokenId token) {
   shown_.clear();
-  if (stopped() || (!options_.show_control && tokenizer_.is_control(token))) return shown_;
+  if (stopped() || (tokenizer_.is_control(token) && !options_.shows(token))) return shown_;
   std::string_view piece = tokenizer_.piece_bytes(token);
   if (at_start_ && piece.starts_with(' ')) piece.remove_prefix(1);
   if (!tokenizer_.is_control(token)) at_start_ = false;

@@ -21,7 +21,7 @@ class StreamingDetokenizer {
   /// `tokenizer` must outlive this. Empty stop strings are ignored. Of DecodeOptions, begins_text
   /// defaults to false here: a reply continues its prompt.
   StreamingDetokenizer(const Tokenizer& tokenizer, std::vector<std::string> stop_strings = {},
-                       DecodeOptions options = {.show_control = false, .begins_text = false});
+                       DecodeOptions options = {.begins_text = false});
 
   /// Takes the next token; returns what may be shown now, valid until the next call. After a stop
   /// string matched nothing more comes.

@@ -39,7 +39,11 @@ class Encoder {
       return failure(ErrorCode::kInvalidArgument, "tokenizer: a text of {} bytes is over {}",
                      text_.size(), kMaxTextBytes - 1);
     }
-    for (const auto& part : impl_.added.split(text_, false, options_.parse_special)) {
+    AddedTokens::IsLiteral is_literal;
+    if (!options_.breaks.empty()) {
+      is_literal = [this](size_t begin, size_t end) { return has_break(begin, end); };
+    }
+    for (const auto& part : impl_.added.split(text_, false, options_.parse_special, is_literal)) {
       if (part.token) {
         add_token(part.token->id, part.begin, part.end);
       } else {
@@ -51,6 +55,13 @@ class Encoder {
   }
 
  private:
+  /// A token of one character has no inside: a break behind it counts.
+  bool has_break(size_t begin, size_t end) const {
+    const auto next = std::upper_bound(options_.breaks.begin(), options_.breaks.end(), begin);
+    if (next == options_.breaks.end() || *next > end) return false;
+    return *next < end || end - begin == decode_utf8(text_, begin).length;
+  }
+
   void add_token(TokenId id, size_t begin, size_t end) {
     ids_.push_back(id);
     if (spans_) spans_->push_back({id, begin, end});
@@ -58,12 +69,21 @@ class Encoder {
 
   /// Ordinary text: normalised, searched for the tokens that live in normalised text, then encoded.
   Result<void> add_text(size_t begin, size_t end) {
-    NormalizedText normalized(text_.substr(begin, end - begin), spans_ != nullptr);
+    const bool has_breaks = !options_.breaks.empty();
+    NormalizedText normalized(text_.substr(begin, end - begin), spans_ != nullptr || has_breaks);
     if (impl_.space_before_text && begin == 0) {
       TANDEM_TRY(prepend_string(" ")(normalized));
     }
     TANDEM_TRY(impl_.normalizer.apply(normalized));
-    for (const auto& part : impl_.added.split(normalized.text(), true, options_.parse_special)) {
+    AddedTokens::IsLiteral is_literal;
+    if (has_breaks) {
+      is_literal = [&](size_t from, size_t to) {
+        return has_break(begin + normalized.source_begin(from),
+                         begin + normalized.source_end(from, to));
+      };
+    }
+    for (const auto& part :
+         impl_.added.split(normalized.text(), true, options_.parse_special, is_literal)) {
       if (part.token) {
         add_token(part.token->id, begin + normalized.source_begin(part.begin),
                   begin + normalized.source_end(part.begin, part.end));
@@ -143,7 +163,7 @@ std::string Tokenizer::decode(std::span<const TokenId> tokens, DecodeOptions opt
   std::string bytes;
   bool at_start = options.begins_text && strips_first_space();
   for (const TokenId token : tokens) {
-    if (!options.show_control && is_control(token)) continue;
+    if (is_control(token) && !options.shows(token)) continue;
     std::string_view piece = piece_bytes(token);
     if (at_start && piece.starts_with(' ')) piece.remove_prefix(1);
     if (!is_control(token)) at_start = false;

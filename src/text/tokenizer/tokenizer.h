@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,14 +22,25 @@ struct EncodeOptions {
   /// Control tokens written in the text become tokens. Only for text of our own making (a rendered
   /// chat template), never for what a user typed. User-defined tokens are recognised either way.
   bool parse_special = false;
+  /// With parse_special: byte offsets, ascending, across which no control token is recognised. A
+  /// break inside each control token that a user wrote makes it text, tokenized as if
+  /// parse_special were off; it changes nothing else. Must outlive the call.
+  std::span<const size_t> breaks = {};
 };
 
 struct DecodeOptions {
   /// Write control tokens as their text; otherwise they vanish.
   bool show_control = false;
+  /// These are written in any case, such as the markers of a tool call. Must outlive the use.
+  std::span<const TokenId> shown_control = {};
   /// The tokens begin a text, so the one space that encoding put before it is taken away again.
   /// False for a reply that continues a prompt.
   bool begins_text = true;
+
+  bool shows(TokenId control_token) const {
+    return show_control || std::find(shown_control.begin(), shown_control.end(), control_token) !=
+                               shown_control.end();
+  }
 };
 
 struct TokenizerOptions {
