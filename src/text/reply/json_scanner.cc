@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "text/reply/marker.h"
+#include "text/unicode/utf8.h"
 
 namespace tandem {
 namespace {
@@ -190,26 +191,9 @@ void append_json_string(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
-void append_utf8(std::string& out, uint32_t c) {
-  if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff) c = 0xfffd;
-  const auto tail = [&](int shift) {
-    out.push_back(static_cast<char>(0x80 | (c >> shift & 0x3f)));
-  };
-  if (c < 0x80) {
-    out.push_back(static_cast<char>(c));
-  } else if (c < 0x800) {
-    out.push_back(static_cast<char>(0xc0 | c >> 6));
-    tail(0);
-  } else if (c < 0x10000) {
-    out.push_back(static_cast<char>(0xe0 | c >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    out.push_back(static_cast<char>(0xf0 | c >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
+void append_code_point(std::string& out, uint32_t code_point) {
+  const bool is_character = (code_point < 0xd800 || code_point >= 0xe000) && code_point <= 0x10ffff;
+  append_utf8(out, is_character ? code_point : 0xfffd);
 }
 
 namespace {
@@ -229,11 +213,11 @@ size_t append_unicode_escape(std::string& out, std::string_view text, size_t i) 
   if (is_high && text.substr(i, 2) == "\\u") {
     const uint32_t low = hex4(text, i + 2);
     if (low >= 0xdc00 && low < 0xe000) {
-      append_utf8(out, 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+      append_code_point(out, 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
       return i + 6;
     }
   }
-  append_utf8(out, high);
+  append_code_point(out, high);
   return i;
 }
 

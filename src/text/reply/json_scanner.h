@@ -71,6 +71,6 @@ void append_json_string(std::string& out, std::string_view text);
 std::string decode_json_string(std::string_view quoted);
 
 /// Adds a code point as UTF-8; what is none (surrogates, above U+10FFFF) as U+FFFD.
-void append_utf8(std::string& out, uint32_t code_point);
+void append_code_point(std::string& out, uint32_t code_point);
 
 }  // namespace tandem

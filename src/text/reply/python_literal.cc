@@ -241,7 +241,7 @@ void PythonReader::hex_escape(size_t n_digits, std::string& content) {
   uint32_t code_point = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), code_point, 16);
   const auto n = static_cast<size_t>(parsed.ptr - digits.data());
-  append_utf8(content, n == n_digits ? code_point : 0xfffd);
+  append_code_point(content, n == n_digits ? code_point : 0xfffd);
   text_.remove_prefix(n);
 }
 
