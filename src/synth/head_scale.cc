@@ -32,12 +32,21 @@ double mean_top_probability(const Logits& logits, double scale) {
   return sum / static_cast<double>(logits.rows.size());
 }
 
-/// The smallest scale that reaches the target; with a soft cap larger ones flatten the logits
-/// again.
+/// The smallest scale that reaches the target, or the one that comes nearest: with a soft cap
+/// larger ones flatten the logits again.
 double solve_scale(const Logits& logits, double target) {
-  double low = 1e-3;
-  while (low < 1e4 && mean_top_probability(logits, low * 1.25) < target) low *= 1.25;
-  double high = low * 1.25;
+  constexpr double kStep = 1.1;
+  double best = 1e-2, best_probability = 0;
+  for (double scale = best; scale < 1e3; scale *= kStep) {
+    const double probability = mean_top_probability(logits, scale);
+    if (probability > best_probability) {
+      best = scale;
+      best_probability = probability;
+    }
+    if (probability >= target) break;
+  }
+  if (best_probability < target) return best;
+  double low = best / kStep, high = best;
   for (int i = 0; i < 30; ++i) {
     const double middle = std::sqrt(low * high);
     (mean_top_probability(logits, middle) < target ? low : high) = middle;

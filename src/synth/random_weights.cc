@@ -67,14 +67,23 @@ bool reads_lifted_channels(std::string_view name) {
 
 }  // namespace
 
+/// Small beside what the layers add: where the embedding is also the head, a token would otherwise
+/// predict itself.
+float RandomWeights::embedding_spread() const {
+  const bool scaled_by_model = shape_.architecture.starts_with("gemma");
+  return 0.05f / (scaled_by_model ? std::sqrt(static_cast<float>(shape_.width)) : 1.0f);
+}
+
 void RandomWeights::fill_norm(const ListedTensor& tensor, std::span<float> out) const {
   RandomRow random(row_seed(seed_, tensor.name, 0));
   const bool lifts = lifts_channels(tensor.name) && out.size() >= 64;
   for (size_t i = 0; i < out.size(); ++i) {
     out[i] = 1.0f + 0.2f * random.heavy_normal();
     if (lifts && is_outlier(i, out.size())) out[i] *= kOutlierGain;
-    // Logits of unit spread: a soft cap would hide how large they were.
-    if (tensor.name == "output_norm.weight") out[i] /= std::sqrt(static_cast<float>(out.size()));
+    // Logits of about unit spread: a soft cap would hide how large they were.
+    if (tensor.name == "output_norm.weight") {
+      out[i] /= std::sqrt(static_cast<float>(out.size())) * embedding_spread();
+    }
   }
 }
 
@@ -103,7 +112,7 @@ void RandomWeights::fill_row(const ListedTensor& tensor, uint64_t row, std::span
   if (tensor.role == TensorRole::kNorm) return fill_norm(tensor, out);
   if (tensor.role == TensorRole::kRopeDivisors) return fill_divisors(tensor, out);
   float spread = 1.0f / std::sqrt(static_cast<float>(out.size()));
-  if (tensor.role == TensorRole::kEmbedding) spread = 1.0f;
+  if (tensor.role == TensorRole::kEmbedding) spread = embedding_spread();
   if (tensor.role == TensorRole::kBias) spread = 0.1f;
   if (tensor.role == TensorRole::kResidualMatrix) {
     spread /= std::sqrt(2.0f * static_cast<float>(shape_.n_layers));

@@ -20,6 +20,7 @@ class RandomWeights {
   void fill_row(const ListedTensor& tensor, uint64_t row, std::span<float> out) const;
 
  private:
+  float embedding_spread() const;
   void fill_norm(const ListedTensor& tensor, std::span<float> out) const;
   void fill_divisors(const ListedTensor& tensor, std::span<float> out) const;
 
