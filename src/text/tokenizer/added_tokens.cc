@@ -63,7 +63,7 @@ const uint32_t* TokenTrie::child(uint32_t node, uint8_t byte) const {
 
 void TokenTrie::add(std::string_view text, uint32_t value) {
   if (text.empty()) return;
-  first_bytes_.set(static_cast<uint8_t>(text[0]));
+  first_bytes_[static_cast<uint8_t>(text[0])] = true;
   uint32_t node = 0;
   for (const char c : text) {
     const auto byte = static_cast<uint8_t>(c);
@@ -111,7 +111,11 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, bool no
   std::vector<Part> parts;
   const TokenTrie& trie = tries_[normalized][control];
   size_t done = 0;
-  for (size_t pos = 0; pos < text.size() && !trie.empty();) {
+  for (size_t pos = trie.empty() ? text.size() : 0; pos < text.size();) {
+    if (!trie.begins_with(static_cast<uint8_t>(text[pos]))) {
+      ++pos;
+      continue;
+    }
     const auto match = longest_at(trie, text, pos, is_literal);
     if (!match) {
       ++pos;

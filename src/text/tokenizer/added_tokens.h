@@ -1,6 +1,6 @@
 #pragma once
 
-#include <bitset>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -34,7 +34,9 @@ struct AddedToken {
 class TokenTrie {
  public:
   void add(std::string_view text, uint32_t value);
-  bool empty() const { return first_bytes_.none(); }
+  bool empty() const { return nodes_.size() == 1; }
+  /// Whether a string begins with this byte.
+  bool begins_with(uint8_t byte) const { return first_bytes_[byte]; }
   struct Match {
     uint32_t value;
     size_t end;
@@ -43,7 +45,7 @@ class TokenTrie {
   /// Calls `found(value, end)` for every string that begins at `pos`, the shortest first.
   template <class Found>
   void for_each_at(std::string_view text, size_t pos, const Found& found) const {
-    if (!first_bytes_.test(static_cast<uint8_t>(text[pos]))) return;
+    if (!begins_with(static_cast<uint8_t>(text[pos]))) return;
     uint32_t node = 0;
     while (pos < text.size()) {
       const uint32_t* next = child(node, static_cast<uint8_t>(text[pos]));
@@ -63,7 +65,7 @@ class TokenTrie {
   const uint32_t* child(uint32_t node, uint8_t byte) const;
 
   std::vector<Node> nodes_ = std::vector<Node>(1);
-  std::bitset<256> first_bytes_;
+  std::array<bool, 256> first_bytes_{};
 };
 
 /// The added tokens of a tokenizer and the search for them: leftmost first, the longest there.

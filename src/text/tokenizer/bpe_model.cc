@@ -43,20 +43,38 @@ BpeModel::BpeModel(const Vocabulary& vocabulary, MergeTable merges, const BpeOpt
     const char byte = static_cast<char>(i);
     byte_ids_[i] = vocabulary.find({&byte, 1});
   }
+  if (!options.byte_level) return;
+  byte_merges_.reserve(byte_ids_.size() * byte_ids_.size());
+  for (const TokenId left : byte_ids_) {
+    for (const TokenId right : byte_ids_) {
+      const bool possible = left != kNoToken && right != kNoToken;
+      const MergeTable::Merge* merge = possible ? merges_.find(left, right) : nullptr;
+      byte_merges_.push_back(merge ? *merge : MergeTable::Merge{kNoRank, kNoToken});
+    }
+  }
 }
 
 void BpeModel::merge(std::string_view text, ModelScratch& scratch) const {
   scratch.symbols.clear();
-  if (options_.byte_level) {
-    start_from_bytes(text, scratch);
-  } else {
-    start_from_chars(text, scratch);
-  }
-  merge_symbols(scratch, [this](MergeSymbol& left, const MergeSymbol& right) {
+  const auto rule = [this](MergeSymbol& left, const MergeSymbol& right) {
     const MergeTable::Merge* merge = merges_.find(left.id, right.id);
     left.rank = merge ? merge->rank : kNoRank;
     left.merged = merge ? merge->result : kNoToken;
-  });
+  };
+  if (!options_.byte_level) {
+    start_from_chars(text, scratch);
+    merge_symbols(scratch, rule, rule);
+    return;
+  }
+  start_from_bytes(text, scratch);
+  const auto byte_rule = [&](MergeSymbol& left, const MergeSymbol& right) {
+    const auto left_byte = static_cast<uint8_t>(text[left.from]);
+    const auto right_byte = static_cast<uint8_t>(text[right.from]);
+    const MergeTable::Merge& merge = byte_merges_[left_byte * byte_ids_.size() + right_byte];
+    left.rank = merge.rank;
+    left.merged = merge.result;
+  };
+  merge_symbols(scratch, byte_rule, rule);
 }
 
 void BpeModel::start_from_bytes(std::string_view text, ModelScratch& scratch) const {

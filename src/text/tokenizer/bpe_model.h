@@ -76,6 +76,9 @@ class BpeModel : public MergeModel {
 
   MergeTable merges_;
   BpeOptions options_;
+  /// (256, 256) the merge of two bytes, in byte-level models: the ones for letters stay in the
+  /// first-level cache, the table as a whole would not.
+  std::vector<MergeTable::Merge> byte_merges_;
   std::array<TokenId, 256> byte_ids_;  ///< the token of each single byte or ASCII character
 };
 

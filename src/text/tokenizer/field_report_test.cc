@@ -83,9 +83,9 @@ TEST(TokenizerFieldReports, B04InvalidUtf8ComesBackByteForByte) {
   const auto bytes = make_tokenizer(byte_level_metadata("qwen2", {"a b"}));
   const auto score = make_tokenizer(user_vocabulary());
   for (const std::string& text : {std::string("\xE6\xAD"), std::string("\x61\xFF\x62"),
-                                 std::string("a\xC2\xA0"
-                                             "b"),
-                                 std::string("a\0b", 3), std::string("\xED\xA0\x80")}) {
+                                  std::string("a\xC2\xA0"
+                                              "b"),
+                                  std::string("a\0b", 3), std::string("\xED\xA0\x80")}) {
     EXPECT_EQ(joined_bytes(*bytes, *bytes->encode(text)), text);
     EXPECT_EQ(joined_bytes(*score, *score->encode(text, {.add_special = false})), " " + text);
   }

@@ -153,7 +153,9 @@ class GgufLoader {
     TANDEM_TRY(const std::vector<float> scores, this->scores(n_tokens));
     size_t n_bytes = 0;
     for (const std::string& text : *texts) n_bytes += text.size();
-    if (n_bytes > UINT32_MAX) return corrupt("tokenizer.ggml.tokens has {} bytes", n_bytes);
+    if (n_bytes > Vocabulary::kMaxBytes) {
+      return corrupt("tokenizer.ggml.tokens has {} bytes", n_bytes);
+    }
     Vocabulary& vocabulary = impl_->vocabulary;
     vocabulary.reserve(n_tokens, n_bytes);
     std::vector<AddedToken> added;

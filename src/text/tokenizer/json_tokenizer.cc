@@ -232,7 +232,7 @@ class JsonLoader {
     }
     size_t n_bytes = 0;
     for (const Entry& entry : entries_) n_bytes += entry.text.size();
-    if (n_bytes > UINT32_MAX) return corrupt("the vocabulary has {} bytes", n_bytes);
+    if (n_bytes > Vocabulary::kMaxBytes) return corrupt("the vocabulary has {} bytes", n_bytes);
     Vocabulary& vocabulary = impl_->vocabulary;
     vocabulary.reserve(n_tokens, n_bytes);
     const std::string unk = model_text("unk_token");

@@ -96,8 +96,44 @@ class PatternCompiler {
     }
     const bool non_ascii = !first.empty() && first.back().last >= 0x80;
     pattern_.branches_.push_back({here(), non_ascii});
-    TANDEM_TRY(emit(node));
+    TANDEM_TRY(node.kind == Kind::kSequence ? emit_sequence(node, true) : emit(node));
     return add({Op::kMatch});
+  }
+
+  /// Runs that gain nothing by giving characters back become possessive, which saves the matcher
+  /// their backtracking frames. `is_last`: nothing but the match follows the sequence.
+  Result<void> emit_sequence(const Node& node, bool is_last) {
+    const auto& items = node.children;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const bool is_run = items[i]->kind == Kind::kRepeat &&
+                          items[i]->children[0]->kind == Kind::kSet &&
+                          items[i]->greed == Node::Greed::kGreedy;
+      const bool possessive =
+          is_run && ((is_last && rest_always_matches(items, i + 1)) ||
+                     (i + 1 < items.size() && excludes(*items[i + 1], *items[i])));
+      if (!possessive) {
+        TANDEM_TRY(emit(*items[i]));
+        continue;
+      }
+      TANDEM_TRY(const uint32_t set, set_index(items[i]->children[0]->set));
+      TANDEM_TRY(add({Op::kRunPossessive, set, 0, items[i]->min, items[i]->max}));
+    }
+    return {};
+  }
+
+  static bool rest_always_matches(const std::vector<std::unique_ptr<Node>>& items, size_t from) {
+    return std::all_of(items.begin() + static_cast<std::ptrdiff_t>(from), items.end(),
+                       [](const auto& item) {
+                         return item->kind == Kind::kRepeat && item->min == 0 &&
+                                item->children[0]->kind == Kind::kSet;
+                       });
+  }
+
+  /// Whether `next` must begin with a character that `run` cannot give back.
+  static bool excludes(const Node& next, const Node& run) {
+    const Node& set = next.kind == Kind::kRepeat ? *next.children[0] : next;
+    const bool needs_one = next.kind == Kind::kSet || (next.kind == Kind::kRepeat && next.min > 0);
+    return needs_one && set.kind == Kind::kSet && intersect(set.set, run.children[0]->set).empty();
   }
 
   Result<void> find_leading_run(const Node& tree) {
@@ -142,8 +178,7 @@ class PatternCompiler {
         return add({Op::kChar, set});
       }
       case Kind::kSequence:
-        for (const auto& child : node.children) TANDEM_TRY(emit(*child));
-        return {};
+        return emit_sequence(node, false);
       case Kind::kAlternation:
         return emit_alternation(node);
       case Kind::kRepeat:

@@ -29,11 +29,12 @@ void ScoreModel::merge(std::string_view text, ModelScratch& scratch) const {
     pos = end;
   }
   const size_t longest = vocabulary_.longest_piece();
-  merge_symbols(scratch, [&](MergeSymbol& left, const MergeSymbol& right) {
+  const auto rule = [&](MergeSymbol& left, const MergeSymbol& right) {
     const size_t size = right.to - left.from;
     left.merged = size <= longest ? vocabulary_.find(text.substr(left.from, size)) : kNoToken;
     left.rank = left.merged == kNoToken ? kNoRank : ranks_[static_cast<size_t>(left.merged)];
-  });
+  };
+  merge_symbols(scratch, rule, rule);
 }
 
 void ScoreModel::add_unknown(const Word& word, const MergeSymbol& symbol, TokenSink& sink) const {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "text/tokenizer/tokenizer_impl.h"
+#include "text/tokenizer/word_cache.h"
 #include "text/unicode/utf8.h"
 
 // The way of a text: added tokens are cut out, the rest is normalised, cut into words and encoded
@@ -17,14 +18,34 @@ constexpr size_t kMaxTextBytes = size_t{1} << 31;
 /// Encodes each word as it comes.
 class ModelSink : public WordSink {
  public:
-  ModelSink(const TokenModel& model, ModelScratch& scratch, TokenSink& sink)
-      : model_(model), scratch_(scratch), sink_(sink) {}
-  void add(const Word& word) override { model_.encode(word, scratch_, sink_); }
+  /// `cache` is null where offsets are wanted, which it does not keep.
+  ModelSink(const TokenModel& model, ModelScratch& scratch, WordCache* cache,
+            std::vector<TokenId>& ids, std::vector<TokenSink::Span>* spans)
+      : model_(model), scratch_(scratch), cache_(cache), ids_(ids), sink_(ids, spans) {}
+
+  // HOT: bench/tokenizer.
+  void add(const Word& word) override {
+    WordCache::Entry* entry = cache_ ? cache_->entry_of(word.text) : nullptr;
+    if (entry == nullptr) {
+      model_.encode(word, scratch_, sink_);
+      return;
+    }
+    if (entry->holds(word.text)) {
+      ids_.insert(ids_.end(), entry->tokens.begin(), entry->tokens.begin() + entry->n_tokens);
+      return;
+    }
+    const size_t before = ids_.size();
+    model_.encode(word, scratch_, sink_);
+    const size_t n_tokens = ids_.size() - before;
+    if (n_tokens <= WordCache::kMaxTokens) entry->set(word.text, ids_.data() + before, n_tokens);
+  }
 
  private:
   const TokenModel& model_;
   ModelScratch& scratch_;
-  TokenSink& sink_;
+  WordCache* cache_;
+  std::vector<TokenId>& ids_;
+  TokenSink sink_;
 };
 
 /// One encode call.
@@ -32,13 +53,18 @@ class Encoder {
  public:
   Encoder(const Tokenizer::Impl& impl, std::string_view text, EncodeOptions options,
           std::vector<TokenSpan>* spans)
-      : impl_(impl), text_(text), options_(options), spans_(spans) {}
+      : impl_(impl),
+        text_(text),
+        options_(options),
+        spans_(spans),
+        cache_(spans ? 0 : text.size()) {}
 
   Result<std::vector<TokenId>> run() {
     if (text_.size() >= kMaxTextBytes) {
       return failure(ErrorCode::kInvalidArgument, "tokenizer: a text of {} bytes is over {}",
                      text_.size(), kMaxTextBytes - 1);
     }
+    ids_.reserve(text_.size() / 4 + 8);
     AddedTokens::IsLiteral is_literal;
     if (!options_.breaks.empty()) {
       is_literal = [this](size_t begin, size_t end) { return has_break(begin, end); };
@@ -98,8 +124,8 @@ class Encoder {
   Result<void> add_words(const Word& word, size_t begin, const NormalizedText& normalized) {
     const size_t n_before = ids_.size();
     std::vector<TokenSink::Span> found;
-    TokenSink sink(ids_, spans_ ? &found : nullptr);
-    ModelSink words(*impl_.model, scratch_, sink);
+    ModelSink words(*impl_.model, scratch_, spans_ ? nullptr : &cache_, ids_,
+                    spans_ ? &found : nullptr);
     TANDEM_TRY(impl_.pre_tokenizer.split(word, begin == 0 && word.begin == 0, words));
     for (size_t i = 0; i < found.size(); ++i) {
       spans_->push_back({ids_[n_before + i], begin + normalized.source_begin(found[i].begin),
@@ -129,6 +155,7 @@ class Encoder {
   std::vector<TokenSpan>* spans_;
   std::vector<TokenId> ids_;
   ModelScratch scratch_;
+  WordCache cache_;
 };
 
 }  // namespace

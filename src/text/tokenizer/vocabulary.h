@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ inline constexpr TokenId kNoToken = -1;
 /// space), so encoding compares them with the text as it is and decoding copies them.
 class Vocabulary {
  public:
+  /// All pieces together may have no more bytes than this, and there are at most 2^24 tokens.
+  static constexpr size_t kMaxBytes = size_t{1} << 31;
   void reserve(size_t n_tokens, size_t n_bytes);
   /// The next id gets this piece.
   void add(std::string_view piece, TokenKind kind, float score = 0);
@@ -46,8 +49,7 @@ class Vocabulary {
   int32_t size() const { return static_cast<int32_t>(kinds_.size()); }
   bool contains(TokenId token) const { return token >= 0 && token < size(); }
   std::string_view piece(TokenId token) const {
-    const auto i = static_cast<size_t>(token);
-    return std::string_view(bytes_).substr(starts_[i], starts_[i + 1] - starts_[i]);
+    return record_at(starts_[static_cast<size_t>(token)]).piece;
   }
   TokenKind kind(TokenId token) const { return kinds_[static_cast<size_t>(token)]; }
   float score(TokenId token) const { return scores_[static_cast<size_t>(token)]; }
@@ -60,11 +62,23 @@ class Vocabulary {
   size_t longest_piece() const { return longest_; }
 
  private:
-  std::string bytes_;
-  std::vector<uint32_t> starts_ = {0};  ///< (n + 1) into bytes_
+  struct Record {
+    TokenId id;
+    std::string_view piece;
+  };
+  Record record_at(uint32_t start) const {
+    uint32_t header[2];
+    std::memcpy(header, records_.data() + start, sizeof(header));
+    return {static_cast<TokenId>(header[0]), {records_.data() + start + sizeof(header), header[1]}};
+  }
+
+  /// Per token its id, its length and its bytes, next to each other: a look-up that ends at a
+  /// token touches one place in memory.
+  std::string records_;
+  std::vector<uint32_t> starts_;  ///< of the records, by id
   std::vector<TokenKind> kinds_;
   std::vector<float> scores_;
-  /// Open addressing: hash tag in the upper half, id + 1 in the lower; 0 is free.
+  /// Open addressing: hash tag in the upper half, start of the record + 1 in the lower; 0 is free.
   std::vector<uint64_t> slots_;
   std::array<TokenId, 256> byte_tokens_{};
   size_t longest_ = 0;
