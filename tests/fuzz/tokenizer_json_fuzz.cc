@@ -1,0 +1,46 @@
+// Loading of arbitrary bytes as a tokenizer.json, and encoding with whatever comes out of it.
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "text/tokenizer/tokenizer.h"
+#include "text/unicode/utf8.h"
+
+namespace {
+
+using namespace tandem;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+void use(const Tokenizer& tokenizer) {
+  constexpr std::string_view kTexts[] = {"",
+                                         " ",
+                                         "Hello, World's 123  \r\n\tx ",
+                                         "한글 e\xCC\x81 🦜 世界",
+                                         "<s>a</s> <unk>",
+                                         "\xFF\xE6\xAD b"};
+  for (const std::string_view text : kTexts) {
+    for (const bool special : {false, true}) {
+      const EncodeOptions options{.add_special = special, .parse_special = special};
+      const auto spans = tokenizer.encode_with_offsets(text, options);
+      if (!spans) continue;
+      std::vector<TokenId> ids;
+      for (const TokenSpan& span : *spans) {
+        require(span.begin <= span.end && span.end <= text.size());
+        ids.push_back(span.id);
+      }
+      require(is_valid_utf8(tokenizer.decode(ids)));
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto tokenizer = tandem::Tokenizer::from_json({reinterpret_cast<const char*>(data), size});
+  if (tokenizer) use(**tokenizer);
+  return 0;
+}
