@@ -1,10 +1,10 @@
 """Writes the tiny models of tiny_models.py as F32 GGUF files with random, realistic weights.
 
 Realistic means: two channels of the residual stream carry 60 and 20 times the rms of the others
-behind every norm, norms and biases are random, scores have a deviation of about one and a half, every layer
-adds half of what the stream holds, and the head is scaled so that the mean top-1 probability over
-the first text is one half: flat logits would hide every error. The weights depend on the model's
-name only.
+behind every norm, norms and biases are random, scores have a deviation of about one and a half,
+every sub-layer adds half of what the embedding brought, and the head is scaled so that the mean
+top-1 probability over the first text is one half: flat logits would hide every error. The weights
+depend on the model's name only.
 """
 
 import argparse

@@ -144,7 +144,8 @@ def rows(tools: Tools, names: list[str], types: list[str]) -> Iterator[Row]:
 
 
 HEADER = (f"{'model':18} {'type':7} | {'llama.cpp: NMSE':>15} {'KL':>9} {'top-1':>6} |"
-          f" {'Tandem: NMSE':>12} {'KL':>9} {'top-1':>6} {'tie':>7} {'KL ratio':>8} {'excess':>6} verdict")
+          f" {'Tandem: NMSE':>12} {'KL':>9} {'top-1':>6} {'tie':>7} {'KL ratio':>8} {'excess':>6}"
+          " verdict")
 
 
 def line_of(row: Row) -> str:
@@ -187,17 +188,18 @@ def print_types(table: list[Row]) -> list[str]:
     print("\nby type, over models:")
     failed = []
     for type_name in dict.fromkeys(row.type for row in table):
-        rows = [row for row in table if row.type == type_name and row.excess is not None]
-        if not rows:
+        own = [row for row in table if row.type == type_name and row.excess is not None]
+        if not own:
             continue
-        theirs, ours = sum(row.llama.kl for row in rows), sum(row.tandem.kl for row in rows)
-        beyond = sum(row.excess for row in rows) / math.sqrt(len(rows))
-        within = sum(row.tandem.kl <= row.llama.kl for row in rows)
-        if beyond > TYPE_LIMIT:
+        theirs, ours = sum(row.llama.kl for row in own), sum(row.tandem.kl for row in own)
+        beyond = sum(row.excess for row in own) / math.sqrt(len(own))
+        within = sum(row.tandem.kl <= row.llama.kl for row in own)
+        verdict = "FAIL" if beyond > TYPE_LIMIT else "ok"
+        if verdict == "FAIL":
             failed.append(type_name)
-        print(f"{type_name:7} mean KL: llama.cpp {theirs / len(rows):.2e}, Tandem "
-              f"{ours / len(rows):.2e}, ratio {ours / theirs:.3f}; no larger in {within} of "
-              f"{len(rows)}; excess {beyond:+.1f}{' FAIL' if beyond > TYPE_LIMIT else ''}")
+        print(f"{type_name:7} mean KL: llama.cpp {theirs / len(own):.2e}, Tandem "
+              f"{ours / len(own):.2e}, ratio {ours / theirs:.3f}; no larger in {within} of "
+              f"{len(own)}; excess {beyond:+.1f} {verdict}")
     return failed
 
 

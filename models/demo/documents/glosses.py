@@ -1,4 +1,4 @@
-"""Dictionary glosses of WordNet 3.0 as Debian's wordnet-base installs it (see LICENSE.wordnet.txt)."""
+"""Dictionary glosses of WordNet 3.0 as Debian's wordnet-base has them (LICENSE.wordnet.txt)."""
 
 import re
 from collections.abc import Iterator
