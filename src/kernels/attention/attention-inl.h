@@ -169,7 +169,7 @@ class Pass {
                         scratch_ + at_.sums + row * value_padded_, value_padded_};
     // Positions only grow from row to row, so the outer rows bound what the tile sees.
     const Span columns{spans[0].begin / 16 * 16, round_up(spans[count - 1].end, 16)};
-    const LeftView q{queries(row / kRows * kRows) + row % kRows, 1, kRows};
+    const LeftView<1, kRows> q{queries(row / kRows * kRows) + row % kRows};
     keys.data += columns.begin / 16 * keys.chunk;
     multiply<T, Start::kFromZero>(count, q, keys, args_.kv.key_size,
                                   (columns.end - columns.begin) / 16, weights + columns.begin,
@@ -201,7 +201,7 @@ class Pass {
       add_values_of(rows, r, {spans[r].begin, end}, values);
     }
     if (common.begin == kBlock) return;
-    const LeftView weights{scratch_ + at_.weights + common.begin, kBlock, 1};
+    const LeftView<kBlock, 1> weights{scratch_ + at_.weights + common.begin};
     const RightView<Source> from{values.data + common.begin * values.step, values.step,
                                  values.chunk, values.next};
     multiply<T, Start::kFromOut>(count, weights, from, common.end - common.begin,
@@ -211,7 +211,7 @@ class Pass {
   template <class Source>
   void add_values_of(const Gathered& rows, size_t r, Span span, RightView<Source> values) const {
     if (span.begin >= span.end) return;
-    const LeftView weights{scratch_ + at_.weights + r * kBlock + span.begin, kBlock, 1};
+    const LeftView<kBlock, 1> weights{scratch_ + at_.weights + r * kBlock + span.begin};
     values.data += span.begin * values.step;
     multiply_chunks<Start::kFromOut, Source, 1, T::chunks(1)>(
         weights, values, span.end - span.begin, value_padded_ / 16, rows.sums + r * value_padded_,

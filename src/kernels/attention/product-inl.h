@@ -7,11 +7,10 @@
 
 namespace tandem::kernels::attention {
 
-/// a[r][k] = data[r * row + k * step]
+/// a[r][k] = data[r * kRow + k * kStep]
+template <size_t kRow, size_t kStep>
 struct LeftView {
   const float* data;
-  size_t row;
-  size_t step;
 };
 
 /// b[k][j] = lane j % 16 of the vector at data + k * step + (j / 16) * chunk, as Source loads it.
@@ -27,10 +26,11 @@ enum class Start { kFromZero, kFromOut };
 
 /// out[r][j] = start + sum_k a[r][k] b[k][j] for R rows and 16 C columns. The terms are added one
 /// by one in order of k, each product fused with its addition, so R and C change no bit of the
-/// result.
-template <Start kStart, class Source, int R, int C>
-[[gnu::always_inline]] inline void multiply_tile(LeftView a, RightView<Source> b, size_t n,
-                                                 float* out, size_t out_row) {
+/// result. Not inlined: a call costs nothing beside its products, and one function with all tiles
+/// takes compilers many times longer.
+template <Start kStart, class Source, int R, int C, size_t kRow, size_t kStep>
+[[gnu::noinline]] void multiply_tile(LeftView<kRow, kStep> a, RightView<Source> b, size_t n,
+                                     float* out, size_t out_row) {
   using V = typename Source::V;
   V sum[R][C];
 #pragma GCC unroll 16
@@ -49,11 +49,11 @@ template <Start kStart, class Source, int R, int C>
     }
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
-      const V left = V::set1(a.data[r * a.row]);
+      const V left = V::set1(a.data[r * kRow]);
 #pragma GCC unroll 16
       for (int c = 0; c < C; ++c) sum[r][c] = V::fma(left, right[c], sum[r][c]);
     }
-    a.data += a.step;
+    a.data += kStep;
     b.data += b.step;
   }
 #pragma GCC unroll 16
@@ -64,8 +64,8 @@ template <Start kStart, class Source, int R, int C>
 }
 
 /// multiply_tile over `n_chunks` times 16 columns, C chunks at a time, the rest by halves.
-template <Start kStart, class Source, int R, int C>
-[[gnu::always_inline]] inline void multiply_chunks(LeftView a, RightView<Source> b, size_t n,
+template <Start kStart, class Source, int R, int C, class Left>
+[[gnu::always_inline]] inline void multiply_chunks(Left a, RightView<Source> b, size_t n,
                                                    size_t n_chunks, float* out, size_t out_row) {
   size_t chunk = 0;
   for (; chunk + C <= n_chunks; chunk += C) {
@@ -80,12 +80,11 @@ template <Start kStart, class Source, int R, int C>
 }
 
 /// The product for `n_rows` <= R rows; T::chunks(R) says how many columns fit T's registers.
-template <class T, Start kStart, class Source, int R = T::kTileRows>
-[[gnu::always_inline]] inline void multiply(size_t n_rows, LeftView a, RightView<Source> b,
-                                            size_t n, size_t n_chunks, float* out, size_t out_row) {
+template <class T, Start kStart, int R = T::kTileRows, class Left, class Source>
+[[gnu::always_inline]] inline void multiply(size_t n_rows, Left a, RightView<Source> b, size_t n,
+                                            size_t n_chunks, float* out, size_t out_row) {
   if constexpr (R > 1) {
-    if (n_rows < R)
-      return multiply<T, kStart, Source, R - 1>(n_rows, a, b, n, n_chunks, out, out_row);
+    if (n_rows < R) return multiply<T, kStart, R - 1>(n_rows, a, b, n, n_chunks, out, out_row);
   }
   multiply_chunks<kStart, Source, R, T::chunks(R)>(a, b, n, n_chunks, out, out_row);
 }
