@@ -1,9 +1,8 @@
+// Messages over a session: prompts, replies taken apart, and undoing.
+
 #include "engine/conversation.h"
 
 #include <algorithm>
-
-#include "base/atomic_file.h"
-#include "base/mapped_file.h"
 
 namespace tandem {
 namespace {
@@ -16,16 +15,55 @@ size_t common_prefix(std::span<const TokenId> a, std::span<const TokenId> b) {
   return std::mismatch(a.begin(), a.begin() + n, b.begin()).first - a.begin();
 }
 
-std::string token_text(const Tokenizer& tokenizer, std::optional<TokenId> token) {
-  return token ? std::string(tokenizer.piece_bytes(*token)) : std::string();
+/// The control tokens that mark parts of a reply, which the parser has to see.
+std::vector<TokenId> marker_tokens(const Tokenizer& tokenizer, const ReplyFormat& format) {
+  std::vector<TokenId> out;
+  for (const std::string_view marker : reply_markers(format)) {
+    const auto token = tokenizer.find(marker);
+    if (token && tokenizer.is_control(*token)) out.push_back(*token);
+  }
+  return out;
 }
+
+/// Feeds a parser with a reply while it is generated.
+class ReplyReader {
+ public:
+  ReplyReader(ReplyParser parser, const DeltaObserver& on_delta)
+      : parser_(std::move(parser)), on_delta_(on_delta) {}
+
+  Result<void> push(std::string_view text) {
+    n_bytes_ += text.size();
+    TANDEM_TRY(const auto deltas, parser_.push(text));
+    report(deltas);
+    return {};
+  }
+
+  /// `text` is the whole reply; its end was held back until now.
+  Result<ReplyMessage> finish(std::string_view text, ReplyEnd end) {
+    TANDEM_TRY(push(text.substr(std::min(n_bytes_, text.size()))));
+    report(parser_.finish(end));
+    return parser_.message();
+  }
+
+ private:
+  void report(const std::vector<ReplyDelta>& deltas) {
+    if (!on_delta_) return;
+    for (const ReplyDelta& delta : deltas) on_delta_(delta);
+  }
+
+  ReplyParser parser_;
+  const DeltaObserver& on_delta_;
+  size_t n_bytes_ = 0;
+};
 
 }  // namespace
 
-Conversation::Conversation(std::unique_ptr<Session> session, ChatTemplate chat_template,
-                           ConversationOptions options)
+Conversation::Conversation(std::unique_ptr<Session> session, ChatPrompter prompter,
+                           ReplyFormat format, ToolTypes tool_types, ConversationOptions options)
     : session_(std::move(session)),
-      template_(std::move(chat_template)),
+      prompter_(std::move(prompter)),
+      format_(std::move(format)),
+      tool_types_(std::move(tool_types)),
       options_(std::move(options)) {
   reset();
 }
@@ -45,7 +83,14 @@ Result<Conversation> Conversation::create(std::unique_ptr<Session>&& session,
     return tl::unexpected(
         chat_template.error().within(model.metadata().source() + ": chat template"));
   }
-  return Conversation(std::move(session), std::move(*chat_template), options);
+  ToolTypes tool_types;
+  if (!options.tools.is_null()) {
+    TANDEM_TRY(tool_types, ToolTypes::parse(
+                               options.tools.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  }
+  return Conversation(std::move(session),
+                      ChatPrompter(*model.tokenizer(), std::move(*chat_template)),
+                      detect_reply_format(source), std::move(tool_types), options);
 }
 
 Result<Conversation> Conversation::create(std::shared_ptr<Engine> engine,
@@ -69,81 +114,169 @@ void Conversation::set_system(const std::string& text) {
 
 bool Conversation::undo() {
   for (size_t i = messages_.size(); i-- > 0;) {
-    const bool is_question = messages_[i]["role"] == "user";
-    messages_.erase(i);
-    if (is_question) return true;
+    if (messages_[i]["role"] != "user") continue;
+    messages_.erase(messages_.begin() + static_cast<ptrdiff_t>(i), messages_.end());
+    return true;
   }
-  reset();
   return false;
 }
 
-Result<std::vector<TokenId>> Conversation::prompt_tokens() const {
-  const Tokenizer& tokenizer = *session_->engine().model().tokenizer();
+std::optional<std::string> Conversation::last_question() const {
+  for (size_t i = messages_.size(); i-- > 0;) {
+    const Json& message = messages_[i];
+    if (message["role"] == "user" && message["content"].is_string()) return message["content"];
+  }
+  return std::nullopt;
+}
+
+Result<ChatPrompt> Conversation::prompt() const {
   Json variables = options_.template_variables;
   variables["messages"] = messages_;
   variables["add_generation_prompt"] = true;
-  variables["bos_token"] = token_text(tokenizer, tokenizer.bos());
-  variables["eos_token"] = token_text(tokenizer, tokenizer.eos());
   if (!options_.tools.is_null()) variables["tools"] = options_.tools;
-  TANDEM_TRY(const std::string text, template_.render(variables));
-  TANDEM_TRY(auto tokens, tokenizer.encode(text, {.add_special = true, .parse_special = true}));
-  // A template that prints BOS itself and a tokenizer that adds it must not make two of them.
-  const auto bos = tokenizer.bos();
-  if (bos && tokens.size() >= 2 && tokens[0] == *bos && tokens[1] == *bos) {
-    tokens.erase(tokens.begin());
+  return prompter_.render(std::move(variables));
+}
+
+uint32_t Conversation::drop_oldest_turn() {
+  const auto is_question = [](const Json& m) { return m["role"] == "user"; };
+  const auto first = std::find_if(messages_.begin(), messages_.end(), is_question);
+  if (first == messages_.end()) return 0;
+  const auto second = std::find_if(first + 1, messages_.end(), is_question);
+  if (second == messages_.end()) return 0;
+  const auto n_dropped = static_cast<uint32_t>(second - first);
+  messages_.erase(first, second);
+  return n_dropped;
+}
+
+/// The prompt, with at least one position left for a reply; a quarter of the context once turns
+/// have to go, so that not every question drops one.
+Result<ChatPrompt> Conversation::fitting_prompt(bool may_drop, uint32_t& n_dropped) {
+  const uint32_t context = session_->context();
+  TANDEM_TRY(auto rendered, prompt());
+  if (rendered.tokens.size() < context) return rendered;
+  const Json all_messages = messages_;
+  while (may_drop && rendered.tokens.size() > context - context / 4) {
+    const uint32_t n = drop_oldest_turn();
+    if (n == 0) break;
+    n_dropped += n;
+    TANDEM_TRY(rendered, prompt());
   }
-  return tokens;
+  if (rendered.tokens.size() < context) return rendered;
+  messages_ = all_messages;
+  return failure(ErrorCode::kContextFull,
+                 "the prompt has {} tokens, a context of {} leaves no room for a reply to it",
+                 rendered.tokens.size(), context);
 }
 
-Result<GenerationResult> Conversation::reply(Sampler& sampler, const GenerationOptions& options,
-                                             const GenerationObserver& observer) {
-  TANDEM_TRY(const std::vector<TokenId> prompt, prompt_tokens());
+Result<ConversationReply> Conversation::reply(Sampler& sampler, const GenerationOptions& options,
+                                              const GenerationObserver& observer,
+                                              const DeltaObserver& on_delta) {
+  ConversationReply out;
+  TANDEM_TRY(const ChatPrompt prompt, fitting_prompt(options.shift_context, out.n_dropped));
+  const auto room = static_cast<int32_t>(session_->context() - prompt.tokens.size());
+  GenerationOptions chosen = options;
+  const bool is_capped =
+      !options.shift_context && (options.max_tokens < 0 || options.max_tokens > room);
+  if (is_capped) chosen.max_tokens = room;
+  const auto shown = marker_tokens(*session_->engine().model().tokenizer(), format_);
+  chosen.shown_control.insert(chosen.shown_control.end(), shown.begin(), shown.end());
+
+  ReplyReader reader(
+      ReplyParser(format_, {.starts_in_reasoning = prompt_opens_reasoning(format_, prompt.text),
+                            .tools = tool_types_}),
+      on_delta);
+  Result<void> understood;
+  GenerationObserver watch = observer;
+  watch.on_token = [&](const SampledToken& token, std::string_view text) {
+    if (observer.on_token) observer.on_token(token, text);
+    if (understood) understood = reader.push(text);
+    if (!understood) session_->cancel();
+  };
   // At least one token is computed anew, for its logits.
-  const size_t reusable = std::min(common_prefix(session_->tokens(), prompt), prompt.size() - 1);
-  session_->truncate(static_cast<uint32_t>(reusable));
-  return generate(*session_, sampler, std::span(prompt).subspan(reusable), options, observer);
+  const size_t most = prompt.tokens.empty() ? 0 : prompt.tokens.size() - 1;
+  const size_t reused = std::min(common_prefix(session_->tokens(), prompt.tokens), most);
+  session_->truncate(static_cast<uint32_t>(reused));
+  TANDEM_TRY(auto generated,
+             generate(*session_, sampler, std::span(prompt.tokens).subspan(reused), chosen, watch));
+  TANDEM_TRY(understood);
+  const bool is_whole = generated.finish_reason == FinishReason::kStop;
+  TANDEM_TRY(out.message,
+             reader.finish(generated.text, is_whole ? ReplyEnd::kStopped : ReplyEnd::kCutOff));
+  out.n_reused = static_cast<uint32_t>(reused);
+  out.context_is_full = is_capped && generated.finish_reason == FinishReason::kLength;
+  static_cast<GenerationResult&>(out) = std::move(generated);
+  return out;
 }
 
-Result<GenerationResult> Conversation::ask(const std::string& text, Sampler& sampler,
-                                           const GenerationOptions& options,
-                                           const GenerationObserver& observer) {
-  messages_.push_back({{"role", "user"}, {"content", text}});
-  auto result = reply(sampler, options, observer);
+void Conversation::add_reply(const ReplyMessage& reply) {
+  Json message{{"role", "assistant"}, {"content", reply.content}};
+  if (!reply.reasoning.empty()) message["reasoning_content"] = reply.reasoning;
+  for (const ToolCall& call : reply.tool_calls) {
+    auto arguments = Json::parse(call.arguments, nullptr, false);
+    if (call.state != CallState::kComplete || !arguments.is_object()) {
+      message["content"].get_ref<std::string&>() += call.raw;
+      continue;
+    }
+    ++n_calls_;
+    // Nine letters and digits, which is what the strictest templates (Mistral) demand.
+    const std::string id = call.id.empty() ? fmt::format("call{:05}", n_calls_ % 100000) : call.id;
+    message["tool_calls"].push_back(
+        {{"id", id},
+         {"type", "function"},
+         {"function", {{"name", call.name}, {"arguments", std::move(arguments)}}}});
+  }
+  messages_.push_back(std::move(message));
+}
+
+Result<ConversationReply> Conversation::exchange(Json message, Sampler& sampler,
+                                                 const GenerationOptions& options,
+                                                 const GenerationObserver& observer,
+                                                 const DeltaObserver& on_delta) {
+  messages_.push_back(std::move(message));
+  auto result = reply(sampler, options, observer, on_delta);
   if (!result || result->tokens.empty()) {
     messages_.erase(messages_.size() - 1);
     return result;
   }
-  messages_.push_back({{"role", "assistant"}, {"content", result->text}});
+  add_reply(result->message);
   return result;
 }
 
-Result<void> Conversation::save(const std::string& path) const {
-  TANDEM_TRY(session_->save(path));
-  const Json document{{"schema", "tandem.conversation.v1"}, {"messages", messages_}};
-  TANDEM_TRY(AtomicFile file, AtomicFile::create(path + ".json"));
-  TANDEM_TRY(file.write(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
-  return file.commit();
+Result<ConversationReply> Conversation::ask(const std::string& text, Sampler& sampler,
+                                            const GenerationOptions& options,
+                                            const GenerationObserver& observer,
+                                            const DeltaObserver& on_delta) {
+  return exchange({{"role", "user"}, {"content", text}}, sampler, options, observer, on_delta);
 }
 
-Result<void> Conversation::load(const std::string& path) {
-  const std::string messages_path = path + ".json";
-  TANDEM_TRY(const auto file, MappedFile::open(messages_path));
-  const auto* begin = reinterpret_cast<const char*>(file->bytes().data());
-  const Json document = Json::parse(begin, begin + file->bytes().size(), nullptr, false);
-  const bool usable =
-      document.is_object() && document.contains("messages") && document["messages"].is_array();
-  if (!usable) {
-    return failure(ErrorCode::kCorruptFile, "{}: not a saved conversation", messages_path);
-  }
-  for (const Json& m : document["messages"]) {
-    const bool is_message = m.is_object() && m.contains("role") && m["role"].is_string();
-    if (!is_message) {
-      return failure(ErrorCode::kCorruptFile, "{}: a message has no role", messages_path);
+Json Conversation::next_open_call() const {
+  size_t n_results = 0;
+  for (size_t i = messages_.size(); i-- > 0;) {
+    const Json& message = messages_[i];
+    if (message["role"] == "tool") {
+      ++n_results;
+      continue;
     }
+    const bool has_calls = message.contains("tool_calls") && message["tool_calls"].is_array();
+    if (!has_calls || n_results >= message["tool_calls"].size()) return nullptr;
+    return message["tool_calls"][n_results];
   }
-  TANDEM_TRY(session_->load(path));
-  messages_ = document["messages"];
-  return {};
+  return nullptr;
+}
+
+Result<ConversationReply> Conversation::answer_call(const std::string& result, Sampler& sampler,
+                                                    const GenerationOptions& options,
+                                                    const GenerationObserver& observer,
+                                                    const DeltaObserver& on_delta) {
+  const Json call = next_open_call();
+  if (call.is_null()) {
+    return failure(ErrorCode::kInvalidArgument, "no tool call waits for a result");
+  }
+  return exchange({{"role", "tool"},
+                   {"tool_call_id", call["id"]},
+                   {"name", call["function"]["name"]},
+                   {"content", result}},
+                  sampler, options, observer, on_delta);
 }
 
 }  // namespace tandem

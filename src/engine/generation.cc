@@ -34,7 +34,10 @@ class Generation {
         options_(options),
         observer_(observer),
         tokenizer_(*session.engine().model().tokenizer()),
-        text_(tokenizer_, options.stop, {options.show_control, false}),
+        text_(tokenizer_, options.stop,
+              {.show_control = options.show_control,
+               .shown_control = options.shown_control,
+               .begins_text = false}),
         started_(monotonic_seconds()) {
     if (options.max_tokens > 0) out_.tokens.reserve(static_cast<size_t>(options.max_tokens));
   }

@@ -17,9 +17,10 @@ struct GenerationOptions {
   bool ignore_end = false;             ///< go on after the model's end tokens
   /// Drop older tokens when the context fills instead of stopping (Session::shift_context).
   bool shift_context = false;
-  uint32_t shift_keep = 0;    ///< tokens at the start that a shift never drops
-  bool show_control = false;  ///< write control tokens as their text
-  bool hash_logits = false;   ///< fill GenerationResult::logits_hash
+  uint32_t shift_keep = 0;                  ///< tokens at the start that a shift never drops
+  bool show_control = false;                ///< write control tokens as their text
+  std::vector<TokenId> shown_control = {};  ///< control tokens written as text in any case
+  bool hash_logits = false;                 ///< fill GenerationResult::logits_hash
 };
 
 enum class FinishReason : uint8_t {
