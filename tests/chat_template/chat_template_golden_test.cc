@@ -45,11 +45,16 @@ void expect_same_error(const Error& error, const Json& expected, const std::stri
       << label << ": " << error.message << "\nexpected: " << message;
 }
 
+fs::path template_path(const std::string& name) {
+  const fs::path root = TANDEM_SOURCE_DIR;
+  if (name == "demo-model") return root / "models" / "demo" / "chat_template.jinja";
+  return root / "tests" / "data" / "templates" / (name + ".jinja");
+}
+
 class ChatTemplateGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(ChatTemplateGolden, RendersAsJinja2) {
-  const fs::path root = fs::path(TANDEM_SOURCE_DIR) / "tests" / "data" / "templates";
-  const auto chat = ChatTemplate::parse(read(root / (GetParam() + ".jinja")));
+  const auto chat = ChatTemplate::parse(read(template_path(GetParam())));
   ASSERT_TRUE(chat) << chat.error().message;
   const Json conversations = Json::parse(read(kHere / "conversations.json"));
   const Json golden = Json::parse(read(kHere / "goldens" / (GetParam() + ".json")));

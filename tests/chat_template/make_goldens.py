@@ -1,7 +1,7 @@
 """Writes conversations.json and goldens/*.json: what Jinja2 makes of every template.
 
 Command: cd tests/chat_template && /usr/bin/python3 make_goldens.py
-Templates: tests/data/templates. Reference: reference.py. chat_template_golden_test.cc compares.
+Templates: tests/data/templates and models/demo. Reference: reference.py. chat_template_golden_test.cc compares.
 """
 
 import json
@@ -14,6 +14,7 @@ import reference
 
 HERE = pathlib.Path(__file__).parent
 TEMPLATES = HERE.parent / "data" / "templates"
+DEMO = HERE.parents[1] / "models" / "demo" / "chat_template.jinja"
 
 WEATHER = {"type": "function", "function": {
     "name": "get_weather", "description": "Current weather of a city <now> & \"here\"",
@@ -183,11 +184,13 @@ def main():
     write(HERE / "conversations.json", tasks)
     (HERE / "goldens").mkdir(exist_ok=True)
     refusals = 0
-    for path in sorted(TEMPLATES.glob("*.jinja")):
+    sources = {path.stem: path for path in sorted(TEMPLATES.glob("*.jinja"))}
+    sources["demo-model"] = DEMO
+    for stem, path in sources.items():
         source = path.read_bytes().decode("utf-8")
         results = {name: reference.render(source, variables) for name, variables in tasks.items()}
         refusals += sum("error" in r for r in results.values())
-        write(HERE / "goldens" / (path.stem + ".json"), {
+        write(HERE / "goldens" / (stem + ".json"), {
             "command": "/usr/bin/python3 make_goldens.py",
             "jinja2": jinja2.__version__, "python": platform.python_version(),
             "results": results})
