@@ -98,9 +98,15 @@ function(tandem_fuzzer name)
 endfunction()
 
 # Flags of each row of kernels/isa.h; a source file of that row gets these and no other source does.
-set(TANDEM_AVX2_FLAGS -mavx2 -mfma -mf16c -O3)
+# Sanitizers make optimised, unrolled kernels take minutes to compile each; watching the scopes of
+# thousands of vector temporaries costs most of that and finds nothing that guard pages would not.
+set(TANDEM_KERNEL_OPTIMIZATION -O3)
+if(TANDEM_SANITIZE)
+  set(TANDEM_KERNEL_OPTIMIZATION -O1 -fno-sanitize-address-use-after-scope)
+endif()
+set(TANDEM_AVX2_FLAGS -mavx2 -mfma -mf16c ${TANDEM_KERNEL_OPTIMIZATION})
 set(TANDEM_AVX512_FLAGS -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl
-                        -mavx512vnni -mprefer-vector-width=512 -O3)
+                        -mavx512vnni -mprefer-vector-width=512 ${TANDEM_KERNEL_OPTIMIZATION})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12's own avx512fintrin.h leaves a don't-care operand uninitialized (GCC bug 105593).
   list(APPEND TANDEM_AVX512_FLAGS -Wno-uninitialized -Wno-maybe-uninitialized)
