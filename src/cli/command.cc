@@ -1,6 +1,6 @@
-#include "cli/command.h"
+// Where the commands' output and errors go.
 
-#include <fmt/format.h>
+#include "cli/command.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace tandem::cli {
 void CommandContext::finish(const Result<void>& outcome) {
   if (outcome) return;
   std::fflush(stdout);
-  fmt::print(stderr, "tandem: error: {}\n", outcome.error().message);
+  note("tandem: error: {}\n", outcome.error().message);
   exit_code = outcome.error().code == ErrorCode::kInvalidArgument ? 2 : 1;
 }
 
@@ -19,6 +19,11 @@ Result<void> write_output(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (written && std::fflush(stdout) == 0) return {};
   return failure(ErrorCode::kIo, "standard output: cannot write: {}", std::strerror(errno));
+}
+
+void write_note(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
 }  // namespace tandem::cli

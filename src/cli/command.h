@@ -1,7 +1,10 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -20,8 +23,33 @@ struct CommandContext {
   void finish(const Result<void>& outcome);
 };
 
+/// Turns "an argument was wrong" into a plain failure: for work that begins after the command line
+/// was found right, such as a conversation that its template refuses.
+template <class T>
+Result<T> as_failure(Result<T> result) {
+  if (!result && result.error().code == ErrorCode::kInvalidArgument) {
+    result.error().code = ErrorCode::kUnsupported;
+  }
+  return result;
+}
+
 /// Writes all of `text` to standard output. Errors: kIo with the system's reason, such as a full
 /// disk; fmt::print would throw instead.
 Result<void> write_output(std::string_view text);
+
+/// As write_output, with formatting.
+template <class... Args>
+Result<void> print(fmt::format_string<Args...> format, Args&&... args) {
+  return write_output(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Writes to standard error; what cannot be written there is lost.
+void write_note(std::string_view text);
+
+/// As write_note, with formatting.
+template <class... Args>
+void note(fmt::format_string<Args...> format, Args&&... args) {
+  write_note(fmt::format(format, std::forward<Args>(args)...));
+}
 
 }  // namespace tandem::cli

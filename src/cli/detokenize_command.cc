@@ -70,6 +70,10 @@ void add_detokenize_command(CLI::App& app, CommandContext& context) {
   command->add_option("IDS", arguments->ids, "Token ids; - reads them from standard input")
       ->required();
   command->add_flag("--no-special", arguments->no_special, "Leave control tokens out");
+  command->footer(
+      "Examples:\n"
+      "  tandem detokenize -m model.gguf 17 42 [108,7]\n"
+      "  tandem tokenize --json hi | tandem detokenize -");
   command->callback([arguments, &context] { context.finish(run(*arguments)); });
 }
 

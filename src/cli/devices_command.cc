@@ -42,20 +42,22 @@ std::vector<KernelName> all_kernels() {
   return out;
 }
 
-void print_text(const Capabilities& cpu, bool with_kernels) {
-  fmt::print("{:<6} {}\n", cpu.name, cpu.description);
-  fmt::print("       kernels {}, {} threads, shares memory with the host\n", cpu.isa,
-             cpu.n_threads);
-  fmt::print("       processor offers {}\n", CpuFeatures::detect().to_string());
-  if (!with_kernels) return;
-  fmt::print("\n{:<12} {:<12} {:<5} {}\n", "op", "isa", "runs", "kernel");
+std::string as_text(const Capabilities& cpu, bool with_kernels) {
+  std::string out = fmt::format(
+      "{:<6} {}\n"
+      "       kernels {}, {} threads, shares memory with the host\n"
+      "       processor offers {}\n",
+      cpu.name, cpu.description, cpu.isa, cpu.n_threads, CpuFeatures::detect().to_string());
+  if (!with_kernels) return out;
+  out += fmt::format("\n{:<12} {:<12} {:<5} {}\n", "op", "isa", "runs", "kernel");
   for (const KernelName& k : all_kernels()) {
-    fmt::print("{:<12} {:<12} {:<5} {}\n", k.op, kernels::to_string(k.isa),
-               can_run(k.isa) ? "yes" : "no", k.name);
+    out += fmt::format("{:<12} {:<12} {:<5} {}\n", k.op, kernels::to_string(k.isa),
+                       can_run(k.isa) ? "yes" : "no", k.name);
   }
+  return out;
 }
 
-void print_json(const Capabilities& cpu, bool with_kernels) {
+std::string as_json(const Capabilities& cpu, bool with_kernels) {
   nlohmann::ordered_json device{{"name", cpu.name},
                                 {"description", cpu.description},
                                 {"isa", cpu.isa},
@@ -73,14 +75,14 @@ void print_json(const Capabilities& cpu, bool with_kernels) {
   }
   const nlohmann::ordered_json document{{"schema", "tandem.devices.v1"},
                                         {"devices", {std::move(device)}}};
-  fmt::print("{}\n", document.dump(2));
+  // A processor's name is the system's text, which JSON may not be able to carry.
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 Result<void> run(const DevicesFlags& flags) {
   TANDEM_TRY(const auto device, make_cpu_device());
-  flags.json ? print_json(device->describe(), flags.kernels)
-             : print_text(device->describe(), flags.kernels);
-  return {};
+  return write_output(flags.json ? as_json(device->describe(), flags.kernels)
+                                 : as_text(device->describe(), flags.kernels));
 }
 
 }  // namespace
@@ -90,6 +92,10 @@ void add_devices_command(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("devices", "List what can execute a model here");
   command->add_flag("--kernels", flags->kernels, "List every kernel of this build");
   command->add_flag("--json", flags->json, "Print JSON (schema tandem.devices.v1)");
+  command->footer(
+      "Examples:\n"
+      "  tandem devices\n"
+      "  tandem devices --kernels --json");
   command->callback([flags, &context] { context.finish(run(*flags)); });
 }
 

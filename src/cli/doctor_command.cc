@@ -24,15 +24,22 @@ std::vector<Finding> findings() {
   return out;
 }
 
-void print_json(const std::vector<Finding>& all) {
+std::string as_json(const std::vector<Finding>& all) {
   nlohmann::ordered_json document{{"schema", "tandem.doctor.v1"},
                                   {"findings", nlohmann::ordered_json::array()}};
   for (const Finding& f : all) {
     document["findings"].push_back(
         {{"subject", f.subject}, {"present", f.present}, {"detail", f.detail}});
   }
-  fmt::print("{}\n",
-             document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string as_text(const std::vector<Finding>& all) {
+  std::string out;
+  for (const Finding& f : all) {
+    out += fmt::format("[{}] {:<24} {}\n", f.present ? "ok" : "--", f.subject, f.detail);
+  }
+  return out;
 }
 
 }  // namespace
@@ -41,13 +48,13 @@ void add_doctor_command(CLI::App& app, CommandContext& context) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("doctor", "Show what this machine offers and lacks");
   command->add_flag("--json", *json, "Print JSON (schema tandem.doctor.v1)");
+  command->footer(
+      "Examples:\n"
+      "  tandem doctor\n"
+      "  tandem doctor --json");
   command->callback([json, &context] {
     const std::vector<Finding> all = findings();
-    if (*json) return print_json(all);
-    for (const Finding& f : all) {
-      fmt::print("[{}] {:<24} {}\n", f.present ? "ok" : "--", f.subject, f.detail);
-    }
-    context.finish({});
+    context.finish(write_output(*json ? as_json(all) : as_text(all)));
   });
 }
 

@@ -1,13 +1,11 @@
 #include "cli/generation_flags.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
-#include <cstdio>
-#include <iostream>
-#include <iterator>
+#include <limits>
 
 #include "base/mapped_file.h"
+#include "cli/command.h"
+#include "cli/tokenizer_file.h"
 #include "text/unicode/utf8.h"
 
 namespace tandem::cli {
@@ -54,7 +52,9 @@ void add_sampling_flags(CLI::App& command, GenerationFlags& flags) {
   command.add_option("--xtc-threshold", s.xtc_threshold, "XTC's threshold")
       ->capture_default_str()
       ->group(group);
-  command.add_option("--logit-bias", flags.logit_bias, "ID=VALUE, -100 bans, 100 forces")
+  command
+      .add_option("--logit-bias", flags.logit_bias, "ID=VALUE, repeatable; -100 bans, 100 forces")
+      ->allow_extra_args(false)
       ->group(group);
   command.add_option("-s,--seed", s.seed, "Seed (default: random, shown by --stats)")->group(group);
 }
@@ -62,8 +62,10 @@ void add_sampling_flags(CLI::App& command, GenerationFlags& flags) {
 void add_text_flags(CLI::App& command, GenerationFlags& flags) {
   GenerationOptions& g = flags.generation;
   command.add_option("-n,--max-tokens", g.max_tokens, "Most tokens to generate; -1 no limit")
+      ->check(CLI::Range(-1, std::numeric_limits<int32_t>::max()))
       ->capture_default_str();
-  command.add_option("--stop", g.stop, "Text that ends the reply; may be given several times");
+  command.add_option("--stop", g.stop, "Text that ends the reply; repeatable")
+      ->allow_extra_args(false);
   command.add_flag("--ignore-end", g.ignore_end, "Go on after the model's end tokens");
   command.add_flag("--context-shift", g.shift_context,
                    "Drop older tokens when the context is full instead of stopping");
@@ -71,19 +73,24 @@ void add_text_flags(CLI::App& command, GenerationFlags& flags) {
   command.add_option("--system", flags.conversation.system, "System message");
   command.add_option("--chat-template", flags.template_file, "File with a Jinja chat template");
   command.add_option("--tools", flags.tools_file, "JSON file with tools in OpenAI's form");
-  command.add_option("--template-var", flags.template_variables,
-                     "NAME=JSON for the template, for instance enable_thinking=false");
+  command
+      .add_option("--template-var", flags.template_variables,
+                  "NAME=JSON for the template, repeatable, for instance enable_thinking=false")
+      ->allow_extra_args(false);
   command.add_flag("--stats", flags.stats, "Show speed, memory and a hash of the last logits");
 }
 
-/// Splits "NAME=VALUE". Errors: kInvalidArgument naming the flag.
-Result<std::pair<std::string, std::string>> split_pair(const char* flag, const std::string& text) {
+/// Splits "NAME=VALUE". Errors: kInvalidArgument naming the flag and the form.
+Result<std::pair<std::string, std::string>> split_pair(const char* flag, const char* form,
+                                                       const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    return failure(ErrorCode::kInvalidArgument, "{} is \"{}\", expected NAME=VALUE", flag, text);
+    return failure(ErrorCode::kInvalidArgument, "{} is \"{}\", expected {}", flag, text, form);
   }
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
+
+constexpr int kMaxJsonDepth = 200;  // as deep as templates look
 
 template <class Number>
 Result<Number> parse_number(const char* flag, const std::string& text) {
@@ -94,9 +101,22 @@ Result<Number> parse_number(const char* flag, const std::string& text) {
 }
 
 Result<nlohmann::ordered_json> parse_json(const std::string& subject, const std::string& text) {
-  auto value = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (!value.is_discarded()) return value;
-  return failure(ErrorCode::kInvalidArgument, "{} is not JSON", subject);
+  bool is_deep = false;
+  const auto limit_depth = [&](int depth, auto, auto&) {
+    is_deep |= depth > kMaxJsonDepth;
+    return depth <= kMaxJsonDepth;
+  };
+  try {
+    auto value = nlohmann::ordered_json::parse(text, limit_depth);
+    if (!is_deep) return value;
+    return failure(ErrorCode::kInvalidArgument, "{} is nested deeper than {} levels", subject,
+                   kMaxJsonDepth);
+  } catch (const nlohmann::json::exception& error) {
+    // The parser's own words say where; its "[json.exception...] " says nothing to a user.
+    const std::string_view what = error.what();
+    return failure(ErrorCode::kInvalidArgument, "{} is not JSON: {}", subject,
+                   what.substr(std::min(what.find("] ") + 2, what.size())));
+  }
 }
 
 }  // namespace
@@ -124,22 +144,23 @@ Result<std::string> checked_utf8(std::string text, const std::string& subject) {
 
 Result<std::string> read_text(const std::string& path) {
   if (path == "-") {
-    std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-    return checked_utf8(std::move(text), "standard input");
+    TANDEM_TRY(std::string text, read_standard_input());
+    return as_failure(checked_utf8(std::move(text), "standard input"));
   }
   TANDEM_TRY(const auto file, MappedFile::open(path));
   const auto bytes = file->bytes();
-  return checked_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+  return as_failure(
+      checked_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path));
 }
 
 Result<void> complete(GenerationFlags& flags) {
   for (const std::string& text : flags.logit_bias) {
-    TANDEM_TRY(const auto pair, split_pair("--logit-bias", text));
+    TANDEM_TRY(const auto pair, split_pair("--logit-bias", "ID=VALUE", text));
     TANDEM_TRY(const TokenId id, parse_number<TokenId>("--logit-bias", pair.first));
     TANDEM_TRY(flags.sampling.logit_bias[id], parse_number<float>("--logit-bias", pair.second));
   }
   for (const std::string& text : flags.template_variables) {
-    TANDEM_TRY(const auto pair, split_pair("--template-var", text));
+    TANDEM_TRY(const auto pair, split_pair("--template-var", "NAME=JSON", text));
     TANDEM_TRY(flags.conversation.template_variables[pair.first],
                parse_json("--template-var " + pair.first, pair.second));
   }
@@ -148,8 +169,11 @@ Result<void> complete(GenerationFlags& flags) {
   }
   if (!flags.tools_file.empty()) {
     TANDEM_TRY(const std::string text, read_text(flags.tools_file));
-    TANDEM_TRY(flags.conversation.tools, parse_json("--tools " + flags.tools_file, text));
+    TANDEM_TRY(flags.conversation.tools,
+               as_failure(parse_json("--tools " + flags.tools_file, text)));
   }
+  // What needs no vocabulary is found wrong before a large model is read.
+  TANDEM_TRY(validate(flags.sampling, std::numeric_limits<int32_t>::max()));
   flags.generation.hash_logits = flags.stats;
   TANDEM_TRY(flags.conversation.system, checked_utf8(flags.conversation.system, "--system"));
   return {};

@@ -46,6 +46,11 @@ void add_inspect_command(CLI::App& app, CommandContext& context) {
   command->add_option("--filter", arguments->options.filter,
                       "Only names that contain this text, or match it when it has * or ?");
   command->add_flag("--full", arguments->options.full, "Long texts and arrays in full");
+  command->footer(
+      "Examples:\n"
+      "  tandem inspect model.gguf\n"
+      "  tandem inspect --tensors --filter \"blk.0.*\" model.gguf\n"
+      "  tandem inspect --json model.gguf");
   command->callback([arguments, &context] { context.finish(run(*arguments)); });
 }
 

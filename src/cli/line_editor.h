@@ -12,20 +12,23 @@ class LineEditor {
   /// The history is kept in $XDG_STATE_HOME/tandem/history, or ~/.local/state; without a home
   /// directory it is not kept.
   LineEditor();
-  ~LineEditor();
   LineEditor(const LineEditor&) = delete;
   LineEditor& operator=(const LineEditor&) = delete;
 
-  /// A line without its end; nothing at the end of input. Ctrl-C gives an empty line.
-  std::optional<std::string> read_line(const std::string& prompt);
-
   /// A message: a line, lines joined while each ends with a backslash, or everything between two
-  /// lines that hold only """.
+  /// lines that hold only """. Nothing at the end of input. At a terminal Ctrl-C drops what was
+  /// typed so far and begins anew.
   std::optional<std::string> read_message(const std::string& prompt);
 
   bool is_terminal() const { return terminal_; }
 
  private:
+  enum class Status { kLine, kEnd, kInterrupted };
+  Status read_line(const std::string& prompt, std::string& line);
+  Status read_edited_line(const std::string& prompt, std::string& line);
+  Status read_whole_message(const std::string& prompt, std::string& message);
+  void remember(const std::string& line);
+
   bool terminal_;
   std::string history_file_;
 };

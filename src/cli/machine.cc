@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 std::vector<fs::path> entries_starting_with(const fs::path& folder, const std::string& prefix) {
   std::vector<fs::path> out;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().filename().string().starts_with(prefix)) out.push_back(entry.path());
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().filename().string().starts_with(prefix)) out.push_back(at->path());
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -70,23 +70,30 @@ Finding energy_counters(const fs::path& root) {
           readable ? names(zones) : "energy_uj needs root, or a udev rule that lets you read it"};
 }
 
+/// Batteries that feed the machine; those of a mouse or headset have the scope Device.
 Finding battery(const fs::path& root) {
+  std::vector<fs::path> batteries;
   for (const fs::path& supply : entries_starting_with(root / "sys/class/power_supply", "")) {
-    if (first_line(supply / "type") == "Battery") {
-      return {"battery", true, supply.filename().string()};
-    }
+    const bool is_battery = first_line(supply / "type") == "Battery";
+    if (is_battery && first_line(supply / "scope") != "Device") batteries.push_back(supply);
   }
+  if (!batteries.empty()) return {"battery", true, names(batteries)};
   return {"battery", false, "no supply of type Battery under /sys/class/power_supply"};
 }
 
+/// A zone may refuse to be read (EINVAL, ENODATA, SELinux); such a zone measures nothing.
 Finding thermal_zones(const fs::path& root) {
   const auto zones = entries_starting_with(root / "sys/class/thermal", "thermal_zone");
-  std::string types;
-  for (const fs::path& zone : zones) {
-    types += (types.empty() ? "" : ", ") + first_line(zone / "type");
-  }
   if (zones.empty()) return {"thermal zones", false, "none under /sys/class/thermal"};
-  return {"thermal zones", true, types};
+  std::string readable, unreadable;
+  for (const fs::path& zone : zones) {
+    std::string& list = first_line(zone / "temp").empty() ? unreadable : readable;
+    const std::string type = first_line(zone / "type");
+    list += (list.empty() ? "" : ", ") + (type.empty() ? zone.filename().string() : type);
+  }
+  const bool present = !readable.empty();
+  if (!unreadable.empty()) readable += (present ? "; " : "") + ("not readable: " + unreadable);
+  return {"thermal zones", present, readable};
 }
 
 Finding huge_pages(const fs::path& root) {

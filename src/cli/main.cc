@@ -11,7 +11,9 @@
 #include "cli/inspect_command.h"
 #include "cli/run_command.h"
 #include "cli/synth_command.h"
+#include "cli/template_command.h"
 #include "cli/tokenize_command.h"
+#include "cli/usage_error.h"
 #include "device/cpu/cpu_device.h"
 
 int main(int argc, char** argv) {
@@ -23,21 +25,26 @@ int main(int argc, char** argv) {
                        tandem::kernels::to_string(tandem::best_isa()),
                        tandem::CpuFeatures::detect().to_string());
   });
+  app.footer(
+      "Examples:\n"
+      "  tandem run \"What is the opposite of cold?\"\n"
+      "  tandem chat -m model.gguf\n"
+      "  tandem run --help");
   tandem::cli::CommandContext context;
-  tandem::cli::add_inspect_command(app, context);
   tandem::cli::add_run_command(app, context);
   tandem::cli::add_chat_command(app, context);
+  tandem::cli::add_inspect_command(app, context);
   tandem::cli::add_devices_command(app, context);
   tandem::cli::add_doctor_command(app, context);
   tandem::cli::add_synth_command(app, context);
+  tandem::cli::add_template_command(app, context);
   tandem::cli::add_tokenize_command(app, context);
   tandem::cli::add_detokenize_command(app, context);
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : 2;
+    tandem::cli::finish_parse(app, error, context);
   }
   return context.exit_code;
 }

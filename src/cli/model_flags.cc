@@ -1,9 +1,6 @@
 #include "cli/model_flags.h"
 
-#include <fmt/format.h>
-
-#include <cstdio>
-
+#include "cli/command.h"
 #include "cli/embedded_model.h"
 #include "device/cpu/cpu_device.h"
 #include "formats/gguf_reader.h"
@@ -12,20 +9,25 @@ namespace tandem::cli {
 namespace {
 
 void print_warning(LogLevel level, std::string_view message) {
-  if (level == LogLevel::kWarning) fmt::print(stderr, "tandem: warning: {}\n", message);
+  if (level == LogLevel::kWarning) note("tandem: warning: {}\n", message);
 }
 
 }  // namespace
 
 void add_model_flags(CLI::App& command, ModelFlags& flags) {
   command.add_option("-m,--model", flags.model, "GGUF file (default: the embedded demo model)");
-  command.add_option("-c,--context", flags.context,
-                     "Positions a session may hold (default: the model's, at most 32768)");
-  command.add_option("-t,--threads", flags.threads, "Compute threads (default: all processors)");
+  command
+      .add_option("-c,--context", flags.context,
+                  "Positions a session may hold (default: the model's, at most 32768)")
+      ->check(CLI::Range(1, 1 << 24));
+  command.add_option("-t,--threads", flags.threads, "Compute threads; 0: all processors")
+      ->check(CLI::Range(0, 256))
+      ->capture_default_str();
   command.add_option("--isa", flags.isa, "Force kernels: scalar, avx2 or avx512_vnni")
       ->envname("TANDEM_ISA");
   command.add_option("--pre", flags.pre, "Override the file's pre-tokenizer name");
   command.add_option("--chunk", flags.chunk, "Prompt tokens computed together")
+      ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command.add_flag("--check", flags.check, "Stop at the first NaN or infinity, naming the layer");
 }

@@ -1,11 +1,9 @@
 #include "cli/progress.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "base/clock.h"
+#include "cli/command.h"
 
 namespace tandem::cli {
 namespace {
@@ -27,16 +25,14 @@ void ProgressBar::update(uint64_t done, uint64_t total) {
   visible_ = true;
   const int filled = static_cast<int>(kWidth * done / total);
   const double left = done == 0 ? 0 : (now - started_) * static_cast<double>(total - done) / done;
-  fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:3} %, {:.0f} s left ", label_, "", filled, "",
-             kWidth - filled, 100 * done / total, left);
-  std::fflush(stderr);
+  note("\r{} [{:#<{}}{:.<{}}] {:3} %, {:.0f} s left ", label_, "", filled, "", kWidth - filled,
+       100 * done / total, left);
 }
 
 void ProgressBar::clear() {
   if (!visible_) return;
   visible_ = false;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  write_note("\r\033[K");
 }
 
 }  // namespace tandem::cli

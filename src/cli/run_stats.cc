@@ -23,7 +23,7 @@ uint64_t peak_resident_bytes() {
 }
 
 RunStats RunStats::collect(const Engine& engine, const Sampler& sampler, double load_seconds,
-                           GenerationResult result) {
+                           GenerationResult result, uint32_t n_reused) {
   const Capabilities& device = engine.device().describe();
   return {.model = engine.model().metadata().string_or("general.name", "unnamed").value_or("?"),
           .device = fmt::format("{}: {}, {}, {} threads", device.name, device.description,
@@ -31,6 +31,7 @@ RunStats RunStats::collect(const Engine& engine, const Sampler& sampler, double 
           .load_seconds = load_seconds,
           .seed = sampler.seed(),
           .result = std::move(result),
+          .n_reused = n_reused,
           .weight_bytes_per_step = engine.weight_bytes_per_step(),
           .peak_resident_bytes = cli::peak_resident_bytes()};
 }
@@ -52,14 +53,14 @@ std::string RunStats::to_text() const {
       "device   {}\n"
       "load     {:.3f} s\n"
       "first    {:.3f} s to the first token\n"
-      "prefill  {} tokens, {:.1f} tokens/s\n"
+      "prefill  {} tokens, {:.1f} tokens/s, {} more from the cache\n"
       "decode   {} tokens, {:.1f} tokens/s, {:.2f} GB/s of weights\n"
       "memory   {:.1f} MB at most\n"
       "seed     {}\n"
       "logits   {:016x} (hash of the last)\n",
       model, device, load_seconds, result.first_token_seconds, result.n_prompt, prefill_rate(),
-      result.tokens.size(), decode_rate(), streamed_gb_per_second(), peak_resident_bytes / 1e6,
-      seed, result.logits_hash);
+      n_reused, result.tokens.size(), decode_rate(), streamed_gb_per_second(),
+      peak_resident_bytes / 1e6, seed, result.logits_hash);
 }
 
 nlohmann::ordered_json RunStats::to_json() const {
@@ -69,6 +70,7 @@ nlohmann::ordered_json RunStats::to_json() const {
           {"first_token_seconds", result.first_token_seconds},
           {"prefill_tokens", result.n_prompt},
           {"prefill_tokens_per_second", prefill_rate()},
+          {"reused_tokens", n_reused},
           {"decode_tokens", result.tokens.size()},
           {"decode_tokens_per_second", decode_rate()},
           {"weight_gb_per_second", streamed_gb_per_second()},

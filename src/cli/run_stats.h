@@ -14,11 +14,12 @@ struct RunStats {
   double load_seconds = 0;  ///< from the start of loading to a compiled plan
   uint64_t seed = 0;
   GenerationResult result;
+  uint32_t n_reused = 0;  ///< tokens of the prompt that the cache already held
   uint64_t weight_bytes_per_step = 0;
   uint64_t peak_resident_bytes = 0;
 
   static RunStats collect(const Engine& engine, const Sampler& sampler, double load_seconds,
-                          GenerationResult result);
+                          GenerationResult result, uint32_t n_reused);
 
   double prefill_rate() const;            ///< tokens a second; 0 when nothing was computed
   double decode_rate() const;             ///< tokens a second after the first

@@ -27,13 +27,16 @@ struct SynthFlags {
   bool list = false;
 };
 
-void print_shapes() {
-  fmt::print("{:<16} {:<10} {:>6} {:>6} {:>6} {:>9} {:>6} {:>10}\n", "shape", "arch", "layers",
-             "width", "heads", "kv heads", "ffn", "vocabulary");
+Result<void> print_shapes() {
+  std::string out =
+      fmt::format("{:<16} {:<10} {:>6} {:>6} {:>6} {:>9} {:>6} {:>10}\n", "shape", "arch", "layers",
+                  "width", "heads", "kv heads", "ffn", "vocabulary");
   for (const ModelShape& s : known_shapes()) {
-    fmt::print("{:<16} {:<10} {:>6} {:>6} {:>6} {:>9} {:>6} {:>10}\n", s.name, s.architecture,
-               s.n_layers, s.width, s.n_heads, s.n_kv_heads, s.ffn_width, s.vocabulary);
+    out +=
+        fmt::format("{:<16} {:<10} {:>6} {:>6} {:>6} {:>9} {:>6} {:>10}\n", s.name, s.architecture,
+                    s.n_layers, s.width, s.n_heads, s.n_kv_heads, s.ffn_width, s.vocabulary);
   }
+  return write_output(out);
 }
 
 Result<ModelFile> open_file_or_embedded(const std::string& path) {
@@ -51,8 +54,7 @@ Result<void> run_grow(const SynthFlags& flags, const ModelShape& shape, const We
                    .n_threads = flags.threads,
                    .progress = [&](uint64_t d, uint64_t t) { progress.update(d, t); }}));
   progress.clear();
-  fmt::print("{}: {} grown to {}\n", flags.output, flags.grow, shape.name);
-  return {};
+  return print("{}: {} grown to {}\n", flags.output, flags.grow, shape.name);
 }
 
 Result<void> run_random(const SynthFlags& flags, const ModelShape& shape,
@@ -68,19 +70,15 @@ Result<void> run_random(const SynthFlags& flags, const ModelShape& shape,
                        .progress = [&](uint64_t d, uint64_t t) { progress.update(d, t); }};
   TANDEM_TRY(const SynthReport report, synthesize(flags.output, options));
   progress.clear();
-  fmt::print("{}: {} with random weights", flags.output, shape.name);
+  std::string text = fmt::format("{}: {} with random weights", flags.output, shape.name);
   if (report.mean_top_probability > 0) {
-    fmt::print(", mean top-1 probability {:.2f}", report.mean_top_probability);
+    text += fmt::format(", mean top-1 probability {:.2f}", report.mean_top_probability);
   }
-  fmt::print("\n");
-  return {};
+  return write_output(text + "\n");
 }
 
 Result<void> run(const SynthFlags& flags) {
-  if (flags.list) {
-    print_shapes();
-    return {};
-  }
+  if (flags.list) return print_shapes();
   if (flags.shape.empty() || flags.output.empty()) {
     return failure(ErrorCode::kInvalidArgument, "--shape and --output are needed (or --list)");
   }
@@ -113,7 +111,9 @@ void add_synth_command(CLI::App& app, CommandContext& context) {
       ->add_option("--top-probability", flags->top_probability,
                    "Scale the head to this mean top-1 probability; 0 leaves it")
       ->capture_default_str();
-  command->add_option("-t,--threads", flags->threads, "Threads (default: all processors)");
+  command->add_option("-t,--threads", flags->threads, "Threads; 0: all processors")
+      ->check(CLI::Range(0, 256))
+      ->capture_default_str();
   command->add_flag("--list", flags->list, "List the known shapes");
   command->footer(
       "Examples:\n"

@@ -95,6 +95,10 @@ void add_tokenize_command(CLI::App& app, CommandContext& context) {
   command->add_flag("--bytes", arguments->bytes, "Take the text as it is, UTF-8 or not");
   command->add_flag("--json", arguments->json,
                     R"(Print {"ids": [...], "pieces": [...], "offsets": [[begin, end], ...]})");
+  command->footer(
+      "Examples:\n"
+      "  tandem tokenize -m model.gguf \"안녕하세요\"\n"
+      "  tandem tokenize -m tokenizer.json --no-bos --json - < text.txt");
   command->callback([arguments, &context] { context.finish(run(*arguments)); });
 }
 

@@ -2,14 +2,13 @@
 
 #include "cli/tokenizer_file.h"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 
 #include "base/mapped_file.h"
+#include "cli/command.h"
 #include "cli/embedded_model.h"
 #include "formats/gguf_reader.h"
 
@@ -20,7 +19,7 @@ Result<std::unique_ptr<const Tokenizer>> load_tokenizer(const std::string& path,
   TokenizerOptions options;
   options.pre_override = pre_override;
   options.log = [](LogLevel level, std::string_view message) {
-    if (level == LogLevel::kWarning) fmt::print(stderr, "tandem: warning: {}\n", message);
+    if (level == LogLevel::kWarning) note("tandem: warning: {}\n", message);
   };
   if (path.empty()) {
     TANDEM_TRY(const ModelFile model, parse_gguf(embedded_model()));
