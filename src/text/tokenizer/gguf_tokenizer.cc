@@ -238,7 +238,7 @@ class GgufLoader {
     options.ignore_merges = named_.ignore_merges;
     options.byte_fallback = !byte_level();
     options.unk = impl_->unk.value_or(kNoToken);
-    if (!byte_level()) cut_before_spaces_if_exact(*impl_);
+    if (!byte_level()) cut_before_spaces_where_exact(*impl_);
     impl_->model = std::make_unique<BpeModel>(impl_->vocabulary, std::move(table), options);
     return {};
   }
@@ -257,7 +257,7 @@ class GgufLoader {
     TANDEM_TRY(impl_->space_before_text,
                metadata_.boolean_or("tokenizer.ggml.add_space_prefix", true));
     impl_->strip_first_space = impl_->space_before_text;
-    cut_before_spaces_if_exact(*impl_);
+    cut_before_spaces_where_exact(*impl_);
     impl_->model = std::make_unique<ScoreModel>(impl_->vocabulary, impl_->unk.value_or(kNoToken));
     return {};
   }

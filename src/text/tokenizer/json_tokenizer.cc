@@ -300,7 +300,7 @@ class JsonLoader {
       if (options.unk == kNoToken) return corrupt("unk_token \"{}\" is no token", unk);
       impl_->unk = options.unk;
     }
-    if (spelling() == PieceSpelling::kMarkedSpaces) cut_before_spaces_if_exact(*impl_);
+    if (spelling() == PieceSpelling::kMarkedSpaces) cut_before_spaces_where_exact(*impl_);
     TANDEM_TRY(MergeTable merges, read_merges());
     impl_->model = std::make_unique<BpeModel>(impl_->vocabulary, std::move(merges), options);
     return {};

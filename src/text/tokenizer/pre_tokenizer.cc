@@ -181,9 +181,11 @@ class PreTokenizer::Run {
   }
 
   void cut_before_spaces(const Word& word, size_t stage) {
+    const Stage& s = stages_[stage];
     size_t done = 0;
     for (size_t pos = word.text.find(' ', 1); pos < word.text.size();) {
-      if (stages_[stage].each_space || word.text[pos - 1] != ' ') {
+      const char before = word.text[pos - 1];
+      if (s.each_space || (before != ' ' && !s.joined[static_cast<uint8_t>(before)])) {
         piece(word.part(done, pos), stage + 1);
         done = pos;
       }
@@ -238,8 +240,10 @@ Result<void> PreTokenizer::add_pattern(std::string_view regex, SplitBehavior beh
   return {};
 }
 
-void PreTokenizer::add_cut_before_spaces() {
-  stages_.push_back({Stage::Kind::kCutBeforeSpaces, nullptr});
+void PreTokenizer::add_cut_before_spaces(const ByteSet& joined) {
+  Stage stage{Stage::Kind::kCutBeforeSpaces, nullptr};
+  stage.joined = joined;
+  stages_.push_back(std::move(stage));
 }
 
 void PreTokenizer::add_cut_before_each_space() {

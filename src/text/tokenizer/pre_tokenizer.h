@@ -1,6 +1,6 @@
 #pragma once
 
-#include <deque>
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +14,8 @@ namespace tandem {
 
 /// What happens to the parts of a text that a pattern matches (Hugging Face's names).
 enum class SplitBehavior { kIsolated, kRemoved, kMergedWithPrevious, kMergedWithNext, kContiguous };
+
+using ByteSet = std::array<bool, 256>;
 
 /// Takes the words one by one.
 class WordSink {
@@ -34,9 +36,8 @@ class PreTokenizer {
   /// right by looking ahead over the whole run become a stage of linear cost.
   Result<void> add_pattern(std::string_view regex,
                            SplitBehavior behavior = SplitBehavior::kIsolated, bool invert = false);
-  /// Cuts before each run of spaces that follows something else. Exact wherever no token has a
-  /// space after another character.
-  void add_cut_before_spaces();
+  /// Cuts before each run of spaces that follows something else, a byte of `joined` excepted.
+  void add_cut_before_spaces(const ByteSet& joined);
   /// Cuts before every space (Metaspace's split).
   void add_cut_before_each_space();
   /// Cuts after every `length` characters.
@@ -57,6 +58,7 @@ class PreTokenizer {
     std::string prefix = {};
     bool first_only = false;
     size_t length = 0;
+    ByteSet joined{};
     bool each_space = false;   ///< cut within a run of spaces as well
     bool at_boundary = false;  ///< group digits only where no word character follows the run
   };

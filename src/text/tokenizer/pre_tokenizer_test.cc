@@ -117,8 +117,11 @@ TEST(PreTokenizer, PrefixesAndCutsOfSentencePiece) {
   first.add_prefix(" ", true);
   EXPECT_EQ(cut(first, "a", false), "a") << "not at the input's beginning";
   PreTokenizer runs;
-  runs.add_cut_before_spaces();
+  ByteSet joined{};
+  joined['>'] = true;
+  runs.add_cut_before_spaces(joined);
   EXPECT_EQ(cut(runs, "  a  b c "), "  a|  b| c| ");
+  EXPECT_EQ(cut(runs, "a> </b> c d"), "a> </b> c| d") << "a token may reach across";
   PreTokenizer each;
   each.add_cut_before_each_space();
   EXPECT_EQ(cut(each, "a  b"), "a| | b");

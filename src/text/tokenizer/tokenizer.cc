@@ -160,16 +160,20 @@ class Encoder {
 
 }  // namespace
 
-void cut_before_spaces_if_exact(Tokenizer::Impl& impl) {
+void cut_before_spaces_where_exact(Tokenizer::Impl& impl) {
+  // Runs of unknown characters may become one token, which a space without a token would be part
+  // of.
+  if (impl.vocabulary.find(" ") == kNoToken) return;
+  ByteSet joined{};
   for (TokenId id = 0; id < impl.vocabulary.size(); ++id) {
     const TokenKind kind = impl.vocabulary.kind(id);
     if (kind == TokenKind::kControl || kind == TokenKind::kUnknown) continue;
     const std::string_view piece = impl.vocabulary.piece(id);
     for (size_t i = piece.find(' ', 1); i < piece.size(); i = piece.find(' ', i + 1)) {
-      if (piece[i - 1] != ' ') return;
+      if (piece[i - 1] != ' ') joined[static_cast<uint8_t>(piece[i - 1])] = true;
     }
   }
-  impl.pre_tokenizer.add_cut_before_spaces();
+  impl.pre_tokenizer.add_cut_before_spaces(joined);
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}

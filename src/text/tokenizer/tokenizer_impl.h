@@ -36,8 +36,8 @@ class Tokenizer::Impl {
   std::vector<TokenId> end_of_generation;  ///< sorted
 };
 
-/// Lets the pre-tokenizer cut before runs of spaces where that cannot change any token: no token
-/// has a space after another character, so no merge crosses such a place.
-void cut_before_spaces_if_exact(Tokenizer::Impl& impl);
+/// Lets the pre-tokenizer cut before runs of spaces where that cannot change any token: behind
+/// bytes that no token has a space after, so that no merge crosses such a place.
+void cut_before_spaces_where_exact(Tokenizer::Impl& impl);
 
 }  // namespace tandem
