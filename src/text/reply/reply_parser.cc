@@ -268,7 +268,8 @@ void ReplyParser::State::use_header() {
   // Where calls have a syntax of their own, the recipient only repeats the name.
   if (!header.recipient.empty() && format_.regions.empty()) {
     constexpr std::string_view kFunctions = "functions.";
-    if (header.recipient.starts_with(kFunctions)) {
+    const bool names_one = header.recipient.size() > kFunctions.size();
+    if (names_one && header.recipient.starts_with(kFunctions)) {
       header.recipient.remove_prefix(kFunctions.size());
     }
     std::vector<std::string_view> ends = format_.message_ends;
