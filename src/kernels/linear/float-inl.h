@@ -53,7 +53,7 @@ template <class V, class Weights, int n_rows>
 [[gnu::noinline]] void float_tile(const LinearArgs& a, const FloatJob& job) {
   constexpr int kStep = Weights::kStep;
   constexpr size_t kLoadBytes = kTileRows * kStep * Weights::kElementBytes;
-  constexpr size_t kPrefetchBytes = 2048;
+  constexpr size_t kPrefetchBytes = 6144;
   constexpr int kUnrolled = 4 / kStep;
   const float* x[n_rows];
   repeat<n_rows>([&]<int r>() TANDEM_INLINE_LAMBDA { x[r] = input_at(a, job.tile.m + r); });
@@ -74,10 +74,8 @@ template <class V, class Weights, int n_rows>
   for (; k + 4 <= job.k_end; k += 4) {
     repeat<kUnrolled>([&]<int u>()
                           TANDEM_INLINE_LAMBDA { step(p + u * kLoadBytes, k + u * kStep); });
-    if constexpr (n_rows <= 4) {
-      for (size_t i = 0; i < kUnrolled * kLoadBytes; i += 64) {
-        __builtin_prefetch(p + kPrefetchBytes + i);
-      }
+    for (size_t i = 0; i < kUnrolled * kLoadBytes; i += 64) {
+      __builtin_prefetch(p + kPrefetchBytes + i);
     }
     p += kUnrolled * kLoadBytes;
   }

@@ -16,7 +16,9 @@ namespace {
 
 inline constexpr int kMaxRows = 8;
 inline constexpr int kChunk = 8;  ///< groups whose activation scales and sums are read at once
-inline constexpr size_t kPrefetchBytes = 2048;
+/// How far ahead of the weights being read. In one step: two, as some AVX-512 rows ask, cost Q5_0
+/// 17 % here.
+inline constexpr size_t kPrefetchBytes = 6144;
 
 /// Float accumulators of a job, and what a chunk's activations bring along.
 struct Tile {
@@ -101,11 +103,10 @@ inline void store_outputs(const LinearArgs& a, const TileJob& job, const Tile& t
   }
 }
 
-[[gnu::always_inline]] inline void prefetch_group(const TileJob& job, const std::byte* group,
-                                                  size_t n_bytes) {
-  if (job.n_rows > 4) return;
+/// Asks for the bytes that lie ahead of [p, p + n_bytes).
+[[gnu::always_inline]] inline void prefetch(const std::byte* p, size_t n_bytes) {
   for (size_t i = 0; i < n_bytes; i += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(group) + kPrefetchBytes + i, _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(p) + kPrefetchBytes + i, _MM_HINT_T0);
   }
 }
 
@@ -147,6 +148,7 @@ void groups_tile(const LinearArgs& a, const TileJob& job) {
   for (size_t first = 0; first < n_groups; first += kChunk) {
     const int n = n_groups - first < kChunk ? static_cast<int>(n_groups - first) : kChunk;
     load_chunk(a, job, first, n, tile);
+    if constexpr (F::kGroups > 1) prefetch(chunk, F::kHeaderBytes);
     const Scales<type> weights(chunk);
     const std::byte* group = chunk + F::kHeaderBytes;
     for (int g = 0; g < n; ++g) {
@@ -160,7 +162,7 @@ void groups_tile(const LinearArgs& a, const TileJob& job) {
         }
       }
       constexpr size_t kStep = F::kGroups == 1 ? F::kBlockBytes : F::kGroupBytes;
-      prefetch_group(job, group, kStep);
+      prefetch(group, kStep);
       group += kStep;
       x += kActivationGroup;
     }
@@ -234,6 +236,7 @@ void halves_tile(const LinearArgs& a, const TileJob& job) {
   for (size_t first = 0; first < n_groups; first += kChunk, header += F::kBlockBytes) {
     load_chunk(a, job, first, kChunk, tile);
     __builtin_memset(&block, 0, sizeof block);
+    prefetch(header, F::kHeaderBytes);
     const SubScales<type> weights(header);
     const std::byte* group = header + F::kHeaderBytes;
     for (int g = 0; g < kChunk; ++g, group += F::kGroupBytes, x += kActivationGroup) {
@@ -247,7 +250,7 @@ void halves_tile(const LinearArgs& a, const TileJob& job) {
           add_half_minima(job, weights.sub_minima(g, half), g, block.minima[0] + 8 * half, tile);
         }
       }
-      prefetch_group(job, group, F::kGroupBytes);
+      prefetch(group, F::kGroupBytes);
     }
     finish_block<F>(job, header, block, tile);
   }
