@@ -185,6 +185,28 @@ TEST(Limits, BoundMemoryBeforeItIsTaken) {
   }
 }
 
+TEST(Limits, CountWorkInsideBuiltins) {
+  const ChatTemplateLimits limits = {.max_steps = 2'000'000};
+  const std::string twins =
+      "{% set ns = namespace(x=(1,), y=(1,)) %}{% for i in range(100) %}"
+      "{% set ns.x = (ns.x, ns.x) %}{% set ns.y = (ns.y, ns.y) %}{% endfor %}";
+  for (const std::string& source : {
+           twins + "{{ ns.x == ns.y }}",
+           twins + "{{ {ns.x: 1} }}",
+           twins + "{{ ns.x }}",
+           twins + "{{ ns.x | tojson }}",
+           std::string("{{ ('a' * 2000000).rfind('b' + 'a' * 1000000) }}"),
+           std::string("{{ ('a' * 2000000).strip('b' * 1000000 + 'a') }}"),
+       }) {
+    const std::string message = limited(source, limits);
+    EXPECT_TRUE(message.find("steps") != std::string::npos ||
+                message.find("memory") != std::string::npos)
+        << source << ": " << message;
+  }
+  // Searching forwards is linear.
+  EXPECT_EQ(render("{{ ('a' * 2000000).find('a' * 1000000 + 'b') }}"), "-1");
+}
+
 TEST(Limits, EndCyclesAndLongChains) {
   EXPECT_EQ(render("{% set ns = namespace() %}{% set ns.me = ns %}{{ ns }}"),
             "<Namespace {'me': <Namespace {...}>}>");

@@ -12,6 +12,16 @@
 namespace tandem::jinja {
 namespace {
 
+/// Counts a step of a comparison that goes into containers: a few of them, nested in each other
+/// twice a level, would take exponential time. False once the steps have run out; whatever the
+/// comparison says then is never seen, the interpreter stops.
+bool may_go_on(const Value& container) {
+  Heap* heap = container.object()->heap;
+  if (heap == nullptr) return true;
+  heap->work(1);
+  return !heap->exhausted();
+}
+
 bool equal_numbers(const Value& a, const Value& b) {
   if (a.is_integral() && b.is_integral()) return a.as_int() == b.as_int();
   return a.as_double() == b.as_double();
@@ -82,6 +92,29 @@ bool holds(int sign, std::string_view op) {
   return sign >= 0;
 }
 
+/// Whether views of keys or items are sets that contain one another.
+bool is_subset(const ViewObject& a, const ViewObject& b) {
+  for (const auto& [key, value] : a.dict.dict().entries.entries()) {
+    const Value* other = b.dict.dict().entries.find(key);
+    const bool whole = a.part == ViewObject::Part::kItems;
+    if (other == nullptr || (whole && !equal(value, *other))) return false;
+  }
+  return true;
+}
+
+/// The sets that can be compared: keys with keys, items with items.
+bool are_sets(const Value& a, const Value& b) {
+  const auto *x = a.get<ViewObject>(), *y = b.get<ViewObject>();
+  return x != nullptr && y != nullptr && x->part == y->part && x->part != ViewObject::Part::kValues;
+}
+
+bool ordered_sets(const ViewObject& a, std::string_view op, const ViewObject& b) {
+  const bool strict = op.size() == 1;
+  const bool same_size = a.dict.dict().entries.size() == b.dict.dict().entries.size();
+  if (strict && same_size) return false;
+  return op[0] == '<' ? is_subset(a, b) : is_subset(b, a);
+}
+
 Result<bool> ordered_sequences(const std::vector<Value>& a, const char* op,
                                const std::vector<Value>& b) {
   for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
@@ -95,6 +128,7 @@ Result<bool> ordered_sequences(const std::vector<Value>& a, const char* op,
 bool equal(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return equal_numbers(a, b);
   if (a.kind() != b.kind()) return false;
+  if ((a.is_sequence() || a.is_dict()) && !may_go_on(a)) return false;
   switch (a.kind()) {
     case Kind::kNone:
     case Kind::kUndefined:
@@ -129,6 +163,7 @@ size_t hash(const Value& value) {
       return std::hash<std::string_view>{}(value.text());
     case Kind::kTuple: {
       size_t seed = value.items().size();
+      if (!may_go_on(value)) return seed;
       for (const Value& item : value.items()) seed = mix(seed, hash(item));
       return seed;
     }
@@ -145,7 +180,7 @@ Result<void> check_hashable(const Value& value) {
   if (value.is(Kind::kList) || value.is_dict() || set_like) {
     return template_error("unhashable type: '{}'", type_name(value));
   }
-  if (!value.is(Kind::kTuple)) return {};
+  if (!value.is(Kind::kTuple) || !may_go_on(value)) return {};
   for (const Value& item : value.items()) TANDEM_TRY(check_hashable(item));
   return {};
 }
@@ -157,6 +192,7 @@ Result<bool> ordered(const Value& a, const char* op, const Value& b) {
     return holds(sign < 0 ? -1 : sign > 0, op);
   }
   if (a.is_sequence() && a.kind() == b.kind()) return ordered_sequences(a.items(), op, b.items());
+  if (are_sets(a, b)) return ordered_sets(*a.get<ViewObject>(), op, *b.get<ViewObject>());
   for (const Value* value : {&a, &b}) {
     if (value->is_undefined()) return undefined_error(*value);
   }

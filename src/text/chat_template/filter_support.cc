@@ -60,6 +60,7 @@ AttributePath::AttributePath(Heap& heap, const Value* attribute) {
 Result<Value> AttributePath::follow(Interpreter& interpreter, const Value& item) const {
   Value value = item;
   for (const Value& part : parts_) {
+    TANDEM_TRY(interpreter.tick());
     TANDEM_TRY(value, get_item(interpreter, value, part));
     if (value.is_undefined() && !default_.is_none()) value = default_;
   }
@@ -67,7 +68,7 @@ Result<Value> AttributePath::follow(Interpreter& interpreter, const Value& item)
 }
 
 Value without_case(Heap& heap, const Value& value) {
-  if (!value.is_string()) return value;
+  if (!value.is_string() || !heap.can_hold(8 * value.text().size())) return value;
   return heap.string(to_lower(value.text()), value.is_safe());
 }
 

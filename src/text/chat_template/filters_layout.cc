@@ -29,14 +29,14 @@ Result<Value> indent(Interpreter& interpreter, const Value& input, const Bound& 
   }
   TANDEM_TRY(std::string margin, indentation(heap, bound[0]));
   if (input.is_safe() && !(bound[0] != nullptr && bound[0]->is_safe())) {
-    margin = html_escaped(margin);
+    margin = html_escaped(margin, heap);
   }
   const bool first = bound[1] != nullptr && truthy(*bound[1]);
   const bool blank = bound[2] != nullptr && truthy(*bound[2]);
   const std::string text = std::string(input.text()) + "\n";
   TextBuilder out(heap);
   if (first) out.append(margin);
-  const auto lines = split_lines(text, false);
+  const auto lines = split_lines(heap, text, false);
   for (size_t i = 0; i < lines.size() && !out.full(); ++i) {
     if (i > 0) {
       out.append("\n");
@@ -69,7 +69,7 @@ Result<Value> truncate(Interpreter& interpreter, const Value& input, const Bound
     const size_t space = kept.rfind(' ');
     if (space != std::string::npos) kept.resize(space);
   }
-  return heap.string(kept + (input.is_safe() ? html_escaped(end) : end), input.is_safe());
+  return heap.string(kept + (input.is_safe() ? html_escaped(end, heap) : end), input.is_safe());
 }
 
 Result<Value> center(Interpreter& interpreter, const Value& input, const Bound& bound) {
@@ -79,25 +79,27 @@ Result<Value> center(Interpreter& interpreter, const Value& input, const Bound& 
   return heap.string(padded(heap, text.text(), width, U' ', Padding::kCenter), text.is_safe());
 }
 
-/// Words and white space of a line, in turn.
-std::vector<std::u32string> chunks_of(const std::u32string& line, bool break_on_hyphens) {
+using Chunks = std::vector<std::u32string_view>;
+
+/// Words and white space of a line, in turn, as views into it.
+Chunks chunks_of(std::u32string_view line, bool break_on_hyphens) {
   const auto is_blank = [](char32_t c) { return c < 0x80 && is_space(c); };
   const auto is_word = [](char32_t c) { return is_alnum(c) || c == '_'; };
-  std::vector<std::u32string> chunks;
-  std::u32string chunk;
+  Chunks chunks;
+  size_t begin = 0;
+  const auto cut = [&](size_t end) {
+    if (end > begin) chunks.push_back(line.substr(begin, end - begin));
+    begin = end;
+  };
   for (size_t i = 0; i < line.size(); ++i) {
-    const char32_t c = line[i];
-    if (!chunk.empty() && is_blank(c) != is_blank(chunk.back())) {
-      chunks.push_back(std::exchange(chunk, {}));
-    }
-    chunk += c;
+    if (i > begin && is_blank(line[i]) != is_blank(line[i - 1])) cut(i);
     // A hyphen between letters ends a chunk: the line may break behind it.
-    const bool hyphenated = break_on_hyphens && c == '-' && chunk.size() >= 3 &&
-                            is_word(chunk[chunk.size() - 2]) && is_word(chunk[chunk.size() - 3]) &&
-                            i + 2 < line.size() && is_alpha(line[i + 1]) && is_alpha(line[i + 2]);
-    if (hyphenated) chunks.push_back(std::exchange(chunk, {}));
+    const bool hyphenated = break_on_hyphens && line[i] == '-' && i >= begin + 2 &&
+                            is_word(line[i - 1]) && is_word(line[i - 2]) && i + 2 < line.size() &&
+                            is_alpha(line[i + 1]) && is_alpha(line[i + 2]);
+    if (hyphenated) cut(i + 1);
   }
-  if (!chunk.empty()) chunks.push_back(std::move(chunk));
+  cut(line.size());
   return chunks;
 }
 
@@ -106,45 +108,54 @@ struct WrapOptions {
   bool break_long_words, break_on_hyphens;
 };
 
-bool is_blank_chunk(const std::u32string& chunk) { return chunk[0] < 0x80 && is_space(chunk[0]); }
+bool is_blank_chunk(std::u32string_view chunk) { return chunk[0] < 0x80 && is_space(chunk[0]); }
+
+/// The chunks of the next line; `chunks` is in reverse and loses them. Not empty unless all that
+/// was left is white space.
+Chunks next_line(Chunks& chunks, const WrapOptions& options) {
+  Chunks current;
+  size_t length = 0;
+  while (!chunks.empty() && length + chunks.back().size() <= options.width) {
+    length += chunks.back().size();
+    current.push_back(chunks.back());
+    chunks.pop_back();
+  }
+  if (!chunks.empty() && chunks.back().size() > options.width) {
+    if (options.break_long_words) {
+      const size_t room = options.width - length;
+      current.push_back(chunks.back().substr(0, room));
+      chunks.back().remove_prefix(room);
+    } else if (current.empty()) {
+      current.push_back(chunks.back());
+      chunks.pop_back();
+    }
+  }
+  // One chunk, as in Python: a piece of length zero hides the space before it.
+  if (!current.empty() && (current.back().empty() || is_blank_chunk(current.back()))) {
+    current.pop_back();
+  }
+  return current;
+}
 
 /// Python's textwrap.wrap of one line, white space kept as it is within lines.
-std::vector<std::u32string> wrap_line(const std::u32string& line, const WrapOptions& options) {
-  std::vector<std::u32string> chunks = chunks_of(line, options.break_on_hyphens);
+void append_wrapped(std::u32string_view line, const WrapOptions& options,
+                    std::string_view separator, TextBuilder& out) {
+  Chunks chunks = chunks_of(line, options.break_on_hyphens);
   std::reverse(chunks.begin(), chunks.end());
-  std::vector<std::u32string> lines;
-  while (!chunks.empty()) {
-    if (!lines.empty() && is_blank_chunk(chunks.back())) {
+  bool first = true;
+  while (!chunks.empty() && !out.full()) {
+    if (!first && is_blank_chunk(chunks.back())) {
       chunks.pop_back();
       continue;
     }
-    std::vector<std::u32string> current;
-    size_t length = 0;
-    while (!chunks.empty() && length + chunks.back().size() <= options.width) {
-      length += chunks.back().size();
-      current.push_back(std::move(chunks.back()));
-      chunks.pop_back();
-    }
-    if (!chunks.empty() && chunks.back().size() > options.width) {
-      const size_t room = options.width - length;
-      if (options.break_long_words) {
-        const size_t cut = options.width < 1 ? 1 : room;
-        current.push_back(chunks.back().substr(0, cut));
-        chunks.back().erase(0, cut);
-      } else if (current.empty()) {
-        current.push_back(std::move(chunks.back()));
-        chunks.pop_back();
-      }
-    }
-    while (!current.empty() && (current.back().empty() || is_blank_chunk(current.back()))) {
-      current.pop_back();
-    }
+    const Chunks current = next_line(chunks, options);
     if (current.empty()) continue;
-    std::u32string joined;
-    for (const auto& chunk : current) joined += chunk;
-    lines.push_back(std::move(joined));
+    if (!first) out.append(separator);
+    first = false;
+    for (const std::u32string_view chunk : current) {
+      for (const char32_t c : chunk) out.append_char(c);
+    }
   }
-  return lines;
 }
 
 Result<Value> word_wrap(Interpreter& interpreter, const Value& input, const Bound& bound) {
@@ -162,16 +173,14 @@ Result<Value> word_wrap(Interpreter& interpreter, const Value& input, const Boun
       .break_long_words = bound[1] == nullptr || truthy(*bound[1]),
       .break_on_hyphens = bound[3] == nullptr || truthy(*bound[3]),
   };
+  TANDEM_TRY(heap.make_room(16 * input.text().size()));
   TextBuilder out(heap);
   bool first = true;
-  for (const std::string_view line : split_lines(input.text(), false)) {
-    const auto wrapped = wrap_line(to_code_points(line), options);
+  for (const std::string_view line : split_lines(heap, input.text(), false)) {
     if (!first) out.append(separator);
     first = false;
-    for (size_t i = 0; i < wrapped.size() && !out.full(); ++i) {
-      if (i > 0) out.append(separator);
-      for (const char32_t c : wrapped[i]) out.append_char(c);
-    }
+    append_wrapped(to_code_points(line), options, separator, out);
+    if (out.full()) break;
   }
   return heap.string(out.take());
 }

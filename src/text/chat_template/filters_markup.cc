@@ -15,7 +15,7 @@ Result<Value> escape(Interpreter& interpreter, const Value& input, const Bound&)
 
 Result<Value> force_escape(Interpreter& interpreter, const Value& input, const Bound&) {
   Heap& heap = interpreter.heap();
-  return heap.string(html_escaped(to_text(input, heap)), true);
+  return heap.string(html_escaped(to_text(input, heap), heap), true);
 }
 
 Result<Value> mark_safe(Interpreter& interpreter, const Value& input, const Bound&) {
@@ -51,34 +51,34 @@ Result<Value> strip_tags(Interpreter& interpreter, const Value& input, const Bou
   std::string text = without(to_text(input, heap), "<!--", "-->");
   text = without(std::move(text), "<", ">");
   std::string joined;
-  for (const std::string_view word : split_text(text, std::nullopt, -1, false)) {
+  for (const std::string_view word : split_text(heap, text, std::nullopt, -1, false)) {
     if (!joined.empty()) joined += ' ';
     joined += word;
   }
   return heap.string(unescaped_html(std::move(joined), heap));
 }
 
-std::string url_quoted(std::string_view text, bool for_query) {
-  std::string out;
+std::string url_quoted(std::string_view text, bool for_query, Heap& heap) {
+  TextBuilder out(heap);
   for (const char c : text) {
     const auto byte = static_cast<uint8_t>(c);
     const bool keep = (byte < 0x80 && is_alnum(byte)) || c == '_' || c == '.' || c == '-' ||
                       c == '~' || (c == '/' && !for_query);
     if (keep) {
-      out += c;
+      out.append(1, c);
     } else if (c == ' ' && for_query) {
-      out += '+';
+      out.append(1, '+');
     } else {
-      out += fmt::format("%{:02X}", byte);
+      out.append(fmt::format("%{:02X}", byte));
     }
   }
-  return out;
+  return out.take();
 }
 
 Result<Value> url_encode(Interpreter& interpreter, const Value& input, const Bound&) {
   Heap& heap = interpreter.heap();
   if (input.is_string() || input.is_number() || input.is_none()) {
-    return heap.string(url_quoted(to_text(input, heap), false));
+    return heap.string(url_quoted(to_text(input, heap), false, heap));
   }
   std::vector<std::pair<Value, Value>> pairs;
   if (input.is_dict()) {
@@ -97,8 +97,8 @@ Result<Value> url_encode(Interpreter& interpreter, const Value& input, const Bou
   TextBuilder out(heap);
   for (size_t i = 0; i < pairs.size(); ++i) {
     if (i > 0) out.append("&");
-    out.append(url_quoted(to_text(pairs[i].first, heap), true) + "=" +
-               url_quoted(to_text(pairs[i].second, heap), true));
+    out.append(url_quoted(to_text(pairs[i].first, heap), true, heap) + "=" +
+               url_quoted(to_text(pairs[i].second, heap), true, heap));
   }
   return heap.string(out.take());
 }

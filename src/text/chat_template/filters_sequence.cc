@@ -48,17 +48,18 @@ std::string_view reversed_type(const Value& input) {
 Result<Value> reverse(Interpreter& interpreter, const Value& input, const Bound&) {
   Heap& heap = interpreter.heap();
   if (input.is_string()) {
+    TANDEM_TRY(heap.make_room(6 * input.text().size()));
     const std::u32string points = to_code_points(input.text());
     std::string out;
     for (auto c = points.rbegin(); c != points.rend(); ++c) append_utf8(out, *c);
     return heap.string(std::move(out), input.is_safe());
   }
-  auto items = interpreter.to_vector(input);
-  if (!items) return template_error("argument must be iterable");
-  std::reverse(items->begin(), items->end());
-  if (input.is(Kind::kIterator)) return heap.list(std::move(*items));
-  const size_t bytes = items->size() * sizeof(Value);
-  return heap.make<VectorIterator>(bytes, input.depth(), std::move(*items), reversed_type(input));
+  if (!is_iterable(input)) return template_error("argument must be iterable");
+  TANDEM_TRY(auto items, interpreter.to_vector(input));
+  std::reverse(items.begin(), items.end());
+  if (input.is(Kind::kIterator)) return heap.list(std::move(items));
+  const size_t bytes = items.size() * sizeof(Value);
+  return heap.make<VectorIterator>(bytes, input.depth(), std::move(items), reversed_type(input));
 }
 
 Result<Value> join(Interpreter& interpreter, const Value& input, const Bound& bound) {

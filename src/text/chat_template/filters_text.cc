@@ -12,10 +12,14 @@
 namespace tandem::jinja {
 namespace {
 
+/// Most memory that changing case takes, for each byte of the text.
+constexpr size_t kBytesPerByte = 8;
+
 template <std::string (*kConvert)(std::string_view)>
 Result<Value> convert(Interpreter& interpreter, const Value& input, const Bound&) {
   Heap& heap = interpreter.heap();
   const Value text = soft_string(heap, input);
+  TANDEM_TRY(heap.make_room(kBytesPerByte * text.text().size()));
   return heap.string(kConvert(text.text()), text.is_safe());
 }
 

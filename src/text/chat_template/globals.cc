@@ -8,6 +8,7 @@
 #include "text/chat_template/compare.h"
 #include "text/chat_template/cycler.h"
 #include "text/chat_template/interpreter.h"
+#include "text/chat_template/iterators.h"
 #include "text/chat_template/macro.h"
 #include "text/chat_template/text_form.h"
 
@@ -46,17 +47,17 @@ Result<Value> make_range(Interpreter& interpreter, const Value&, Arguments& argu
 }
 
 Result<void> add_pair(Interpreter& interpreter, const Value& pair, size_t index, Dict& dict) {
-  auto items = interpreter.to_vector(pair);
-  if (!items) {
+  if (!is_iterable(pair)) {
     return template_error("cannot convert dictionary update sequence element #{} to a sequence",
                           index);
   }
-  if (items->size() != 2) {
+  TANDEM_TRY(const auto items, interpreter.to_vector(pair));
+  if (items.size() != 2) {
     return template_error("dictionary update sequence element #{} has length {}; 2 is required",
-                          index, items->size());
+                          index, items.size());
   }
-  TANDEM_TRY(check_hashable((*items)[0]));
-  dict.set((*items)[0], (*items)[1]);
+  TANDEM_TRY(check_hashable(items[0]));
+  dict.set(items[0], items[1]);
   return {};
 }
 

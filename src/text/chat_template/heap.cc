@@ -109,8 +109,9 @@ void Heap::clear_kept() {
 }
 
 bool TextBuilder::has_room(size_t bytes) {
+  heap_.work(1);
   // Growth doubles the buffer: what is asked for is the worst case of that.
-  if (!full_ && heap_.can_hold(text_.size() + bytes)) return true;
+  if (!full_ && !heap_.exhausted() && heap_.can_hold(text_.size() + bytes)) return true;
   full_ = true;
   return false;
 }

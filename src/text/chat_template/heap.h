@@ -40,6 +40,12 @@ class Heap {
   /// before making anything whose size the template chooses.
   bool can_hold(size_t bytes);
 
+  /// As can_hold, as a Result: for work whose result grows with text the template made.
+  Result<void> make_room(size_t bytes) {
+    if (can_hold(bytes)) return {};
+    return exhausted_error();
+  }
+
   /// Counts steps of evaluation or of work inside a filter.
   void work(uint64_t steps) {
     steps_ += steps;

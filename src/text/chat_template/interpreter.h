@@ -18,6 +18,8 @@ struct Scope : Object, Clearable {
   explicit Scope(Ref<Scope> outer) : Object(Kind::kNone), parent(std::move(outer)) {}
   const Value* find(uint32_t name) const;
   void set(uint32_t name, Value value);
+  /// Adds a name that the scope does not have yet.
+  void add(uint32_t name, Value value);
   void clear_references() override;
 
   Ref<Scope> parent;

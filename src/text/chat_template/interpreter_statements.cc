@@ -13,6 +13,7 @@ namespace tandem::jinja {
 namespace {
 
 constexpr uint32_t kNoName = UINT32_MAX;
+constexpr size_t kVariableBytes = 2 * sizeof(std::pair<uint32_t, Value>);  // vectors grow ahead
 
 uint32_t find_name(const Program& program, std::string_view name) {
   const auto at = std::find(program.names.begin(), program.names.end(), name);
@@ -22,6 +23,7 @@ uint32_t find_name(const Program& program, std::string_view name) {
 }  // namespace
 
 const Value* Scope::find(uint32_t name) const {
+  if (heap != nullptr) heap->work(variables.size() / 32);  // scopes are small as a rule
   for (const auto& [id, value] : variables) {
     if (id == name) return &value;
   }
@@ -29,15 +31,23 @@ const Value* Scope::find(uint32_t name) const {
 }
 
 void Scope::set(uint32_t name, Value value) {
-  for (auto& [id, old] : variables) {
-    if (id != name) continue;
-    old = std::move(value);
+  if (const Value* known = find(name)) {
+    *const_cast<Value*>(known) = std::move(value);
     return;
   }
+  add(name, std::move(value));
+}
+
+void Scope::add(uint32_t name, Value value) {
+  if (heap != nullptr) heap->charge(*this, kVariableBytes);
   variables.emplace_back(name, std::move(value));
 }
 
 void Scope::clear_references() {
+  const size_t bytes = variables.size() * kVariableBytes;
+  if (heap != nullptr) heap->release(bytes);
+  charged -= bytes;
+  // Values may hold the last count of objects that reach back here: leave an empty scope first.
   const auto dropped = std::move(variables);
   variables.clear();
 }
@@ -62,7 +72,7 @@ Interpreter::~Interpreter() { heap_.clear_kept(); }
 
 Ref<Scope> Interpreter::make_scope(const Ref<Scope>& parent) {
   Ref<Scope> scope(new Scope(parent));
-  heap_.charge(*scope, sizeof(Scope) + 2 * sizeof(std::pair<uint32_t, Value>));
+  heap_.charge(*scope, sizeof(Scope));
   return scope;
 }
 
@@ -72,9 +82,10 @@ Ref<Scope> Interpreter::make_scope(const Ref<Scope>& parent, const Frame& frame)
   return scope;
 }
 
-/// Gives a new scope the names that belong to it from the start.
+/// Gives an empty scope the names that belong to it from the start.
 void Interpreter::begin(Scope& scope, const Frame& frame) {
-  for (const uint32_t name : frame.undefined_names) scope.set(name, undefined_name(name));
+  heap_.work(frame.undefined_names.size());
+  for (const uint32_t name : frame.undefined_names) scope.add(name, undefined_name(name));
 }
 
 /// Holds the scope and those around it to the end of the render: something refers to it.
@@ -225,7 +236,7 @@ Result<void> Interpreter::run_loop(const ForStatement& node, const Value& iterab
     TANDEM_TRY(const auto item, loop->advance(*this));
     if (!item) break;
     if (inner && inner->refs == 1) {
-      inner->variables.clear();
+      inner->clear_references();
     } else {
       inner = make_scope(outer);
     }
@@ -418,13 +429,13 @@ Result<void> Interpreter::assign(const Target& target, const Value& value) {
 
 Result<void> Interpreter::assign_tuple(const Target& target, const Value& value) {
   const size_t expected = target.items.size();
-  auto iterator = iterate(value);
-  if (!iterator) {
+  if (!is_iterable(value)) {
     return template_error("cannot unpack non-iterable {} object", type_name(value));
   }
+  TANDEM_TRY(const auto iterator, iterate(value));
   std::vector<Value> items;
   while (items.size() <= expected) {
-    TANDEM_TRY(auto item, (*iterator)->next(*this));
+    TANDEM_TRY(auto item, iterator->next(*this));
     if (!item) break;
     items.push_back(std::move(*item));
   }

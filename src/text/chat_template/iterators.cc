@@ -85,6 +85,19 @@ Value make_iterator(Heap& heap, const Value& value) {
   }
 }
 
+/// The values of a target's names, in tuples nested as the target is.
+Value packed(Interpreter& interpreter, const Target& target, const Scope& scope) {
+  if (!target.is_tuple) {
+    const Value* value = scope.find(target.name);
+    return value != nullptr ? *value : Value();
+  }
+  std::vector<Value> items;
+  for (const Target& item : target.items) items.push_back(packed(interpreter, item, scope));
+  return interpreter.heap().tuple(std::move(items));
+}
+
+}  // namespace
+
 bool is_iterable(const Value& value) {
   switch (value.kind()) {
     case Kind::kUndefined:
@@ -100,19 +113,6 @@ bool is_iterable(const Value& value) {
       return false;
   }
 }
-
-/// The values of a target's names, in tuples nested as the target is.
-Value packed(Interpreter& interpreter, const Target& target, const Scope& scope) {
-  if (!target.is_tuple) {
-    const Value* value = scope.find(target.name);
-    return value != nullptr ? *value : Value();
-  }
-  std::vector<Value> items;
-  for (const Target& item : target.items) items.push_back(packed(interpreter, item, scope));
-  return interpreter.heap().tuple(std::move(items));
-}
-
-}  // namespace
 
 Result<Ref<IteratorObject>> Interpreter::iterate(const Value& value) {
   if (!is_iterable(value)) {

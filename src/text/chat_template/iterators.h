@@ -28,6 +28,9 @@ struct VectorIterator : IteratorObject {
   size_t at = 0;
 };
 
+/// Whether Interpreter::iterate takes the value.
+bool is_iterable(const Value& value);
+
 /// Number of items, for values that Python's len() takes.
 std::optional<size_t> length_of(const Value& value);
 

@@ -77,6 +77,7 @@ Result<Value> MacroObject::call(Interpreter& interpreter, Arguments& arguments) 
     const std::string& name = interpreter.name(definition.parameters[i]);
     has_caller_parameter |= name == "caller";
     if (i < n_given) continue;
+    heap.work(arguments.named.size() / 16);
     auto value = take(arguments, name);
     values.push_back(value ? std::move(*value) : heap.make<MissingArgument>(0, 0));
   }

@@ -8,9 +8,14 @@
 namespace tandem::jinja {
 namespace {
 
+/// Most memory that changing case takes, for each byte of the text.
+constexpr size_t kBytesPerByte = 8;
+
 template <std::string (*kConvert)(std::string_view)>
 Result<Value> convert(Interpreter& interpreter, const Value& self, const Bound&) {
-  return interpreter.heap().string(kConvert(self.text()), self.is_safe());
+  Heap& heap = interpreter.heap();
+  TANDEM_TRY(heap.make_room(kBytesPerByte * self.text().size()));
+  return heap.string(kConvert(self.text()), self.is_safe());
 }
 
 /// Whether every character is of a class and there is one.

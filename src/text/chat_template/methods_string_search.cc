@@ -52,7 +52,8 @@ Result<Int> search(Interpreter& interpreter, const Value& self, const Bound& bou
   interpreter.heap().work_on_text(where.text.size());
   if (!where.valid) return Int{-1};
   const std::string_view wanted = bound.at(0).text();
-  const size_t at = kFromRight ? where.text.rfind(wanted) : where.text.find(wanted);
+  const size_t at = kFromRight ? find_last_text(interpreter.heap(), where.text, wanted)
+                               : find_text(where.text, wanted);
   if (at == std::string_view::npos) return Int{-1};
   return static_cast<Int>(where.first + count_code_points(where.text.substr(0, at)));
 }
@@ -80,8 +81,8 @@ Result<Value> count(Interpreter& interpreter, const Value& self, const Bound& bo
   const std::string_view wanted = bound.at(0).text();
   if (wanted.empty()) return Value::integer(static_cast<Int>(count_code_points(where.text)) + 1);
   Int n = 0;
-  for (size_t at = where.text.find(wanted); at != std::string_view::npos;
-       at = where.text.find(wanted, at + wanted.size())) {
+  for (size_t at = find_text(where.text, wanted); at != std::string_view::npos;
+       at = find_text(where.text, wanted, at + wanted.size())) {
     ++n;
   }
   return Value::integer(n);

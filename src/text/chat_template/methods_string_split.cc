@@ -1,6 +1,7 @@
 // Methods of strings that cut and glue: split, splitlines, partition, join.
 
 #include "text/chat_template/filter_support.h"
+#include "text/chat_template/iterators.h"
 #include "text/chat_template/methods.h"
 #include "text/chat_template/text_search.h"
 
@@ -26,8 +27,7 @@ Result<Value> split(Interpreter& interpreter, const Value& self, const Bound& bo
     separator = bound[0]->text();
     if (separator->empty()) return template_error("empty separator");
   }
-  heap.work_on_text(self.text().size());
-  const auto parts = split_text(self.text(), separator, limit, kFromRight);
+  const auto parts = split_text(heap, self.text(), separator, limit, kFromRight);
   if (!heap.can_hold(parts.size() * sizeof(StringObject))) return heap.exhausted_error();
   return heap.list(to_values(heap, parts, self.is_safe()));
 }
@@ -35,7 +35,7 @@ Result<Value> split(Interpreter& interpreter, const Value& self, const Bound& bo
 Result<Value> lines(Interpreter& interpreter, const Value& self, const Bound& bound) {
   Heap& heap = interpreter.heap();
   const bool keep_ends = bound[0] != nullptr && truthy(*bound[0]);
-  const auto parts = split_lines(self.text(), keep_ends);
+  const auto parts = split_lines(heap, self.text(), keep_ends);
   if (!heap.can_hold(parts.size() * sizeof(StringObject))) return heap.exhausted_error();
   return heap.list(to_values(heap, parts, self.is_safe()));
 }
@@ -48,7 +48,7 @@ Result<Value> partition(Interpreter& interpreter, const Value& self, const Bound
   }
   const std::string_view text = self.text(), separator = bound.at(0).text();
   if (separator.empty()) return template_error("empty separator");
-  const size_t at = kFromRight ? text.rfind(separator) : text.find(separator);
+  const size_t at = kFromRight ? find_last_text(heap, text, separator) : find_text(text, separator);
   std::vector<std::string_view> parts = {text, "", ""};
   if (at != std::string_view::npos) {
     parts = {text.substr(0, at), separator, text.substr(at + separator.size())};
@@ -60,14 +60,11 @@ Result<Value> partition(Interpreter& interpreter, const Value& self, const Bound
 
 Result<Value> join(Interpreter& interpreter, const Value& self, const Bound& bound) {
   Heap& heap = interpreter.heap();
-  auto items = interpreter.to_vector(bound.at(0));
-  if (!items) {
-    if (heap.exhausted()) return heap.exhausted_error();
-    return template_error("can only join an iterable");
-  }
+  if (!is_iterable(bound.at(0))) return template_error("can only join an iterable");
+  TANDEM_TRY(const auto items, interpreter.to_vector(bound.at(0)));
   TextBuilder out(heap);
-  for (size_t i = 0; i < items->size() && !out.full(); ++i) {
-    const Value& item = (*items)[i];
+  for (size_t i = 0; i < items.size() && !out.full(); ++i) {
+    const Value& item = items[i];
     if (i > 0) out.append(self.text());
     if (self.is_safe()) {
       out.append(escaped_text(item, heap));

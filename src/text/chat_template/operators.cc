@@ -9,6 +9,7 @@
 #include "text/chat_template/interpreter.h"
 #include "text/chat_template/percent_format.h"
 #include "text/chat_template/text_form.h"
+#include "text/chat_template/text_search.h"
 
 namespace tandem::jinja {
 namespace {
@@ -40,6 +41,13 @@ tl::unexpected<Error> unsupported(BinaryOp op, const Value& a, const Value& b) {
 
 tl::unexpected<Error> too_large() { return template_error("the result does not fit in 128 bits"); }
 
+/// The least integer counts as too large, so that every integer can be negated.
+Result<Value> checked_integer(bool overflow, Int result) {
+  constexpr Int kLeast = Int{1} << 126;
+  if (overflow || result == -kLeast - kLeast) return too_large();
+  return Value::integer(result);
+}
+
 Result<Value> power_int(Int base, Int exponent) {
   if (exponent < 0) {
     if (base == 0) return template_error("0.0 cannot be raised to a negative power");
@@ -52,7 +60,7 @@ Result<Value> power_int(Int base, Int exponent) {
   for (Int i = 0; i < exponent; ++i) {
     if (__builtin_mul_overflow(result, base, &result)) return too_large();
   }
-  return Value::integer(result);
+  return checked_integer(false, result);
 }
 
 /// Quotient rounded down and remainder with the divisor's sign, as Python has them.
@@ -99,8 +107,7 @@ Result<Value> integer_arithmetic(BinaryOp op, Int a, Int b) {
     case BinaryOp::kPower:
       return power_int(a, b);
   }
-  if (overflow) return too_large();
-  return Value::integer(result);
+  return checked_integer(overflow, result);
 }
 
 double float_remainder(double a, double b) {
@@ -159,7 +166,7 @@ Value concatenated_strings(Heap& heap, const Value& a, const Value& b) {
   const bool safe = a.is_safe() || b.is_safe();
   for (const Value* part : {&a, &b}) {
     if (safe && !part->is_safe()) {
-      out.append(html_escaped(part->text()));
+      out.append(html_escaped(part->text(), heap));
     } else {
       out.append(part->text());
     }
@@ -280,7 +287,7 @@ Result<bool> contains(Interpreter& interpreter, const Value& container, const Va
                               type_name(item));
       }
       interpreter.heap().work_on_text(container.text().size());
-      return container.text().find(item.text()) != std::string_view::npos;
+      return find_text(container.text(), item.text()) != std::string_view::npos;
     case Kind::kList:
     case Kind::kTuple:
       interpreter.heap().work(container.items().size());

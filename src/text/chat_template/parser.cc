@@ -300,6 +300,10 @@ Result<void> Parser::parse_signature(MacroDefinition& macro) {
     if (std::find(known.begin(), known.end(), parameter.name) != known.end()) {
       return stream_.error(parameter.at, "duplicate argument '{}'", program_.names[parameter.name]);
     }
+    if (known.size() >= kMaxArguments) {
+      return stream_.error(ErrorCode::kUnsupported, parameter.at, "more than {} parameters",
+                           kMaxArguments);
+    }
     macro.parameters.push_back(parameter.name);
     if (stream_.skip_operator("=")) {
       TANDEM_TRY(auto value, parse_expression());

@@ -413,6 +413,9 @@ Result<void> ExpressionParser::parse_call_arguments(CallArguments& arguments, ui
       if (stream_.is_operator(")")) break;
     }
     first = false;
+    if (arguments.positional.size() + arguments.named.size() >= kMaxArguments) {
+      return stream_.error(ErrorCode::kUnsupported, open, "more than {} arguments", kMaxArguments);
+    }
     TANDEM_TRY(parse_call_argument(arguments, depth, open));
   }
   return stream_.expect_operator(")");

@@ -10,6 +10,9 @@
 
 namespace tandem::jinja {
 
+/// Arguments of a call, parameters of a macro: bounds work that grows with their square.
+constexpr size_t kMaxArguments = 1000;
+
 /// Tests whether a tuple ends at the current token, beyond the usual ends of expressions.
 struct TupleRules {
   bool only_primaries = false;     ///< names and literals, for targets

@@ -31,7 +31,11 @@ class PercentFormatter {
   Result<void> read_options(FormatSpec& spec);
   Result<std::optional<Int>> read_size();
   Result<std::string> converted(const Value& value, FormatSpec& spec);
-  Result<std::string> number(const Value& value, FormatSpec& spec);
+  Result<Int> whole_number(const Value& value, char type) const;
+  Result<std::string> integer(const Value& value, FormatSpec& spec);
+  Result<std::string> real_number(const Value& value, FormatSpec& spec);
+  std::string finish_number(bool negative, std::string_view prefix, const std::string& digits,
+                            FormatSpec& spec);
   Result<std::string> character(const Value& value, FormatSpec& spec);
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
@@ -138,61 +142,55 @@ Result<std::string> PercentFormatter::character(const Value& value, FormatSpec& 
   return aligned(heap_, text, spec, '>', 0);
 }
 
-Result<std::string> PercentFormatter::number(const Value& value, FormatSpec& spec) {
-  const bool real = std::string_view("eEfFgG").find(spec.type) != std::string_view::npos;
-  if (value.is_undefined()) {
-    return real ? tl::unexpected<Error>(undefined_error(value))
-                : template_error("%{} format: {} is required, not Undefined", spec.type,
-                                 spec.type == 'd' || spec.type == 'i' || spec.type == 'u'
-                                     ? "a real number"
-                                     : "an integer");
-  }
-  if (!value.is_number()) {
-    if (real) return template_error("must be real number, not {}", type_name(value));
-    const bool decimal = spec.type == 'd' || spec.type == 'i' || spec.type == 'u';
-    return template_error("%{} format: {} is required, not {}", spec.type,
+/// The integer that %d and its kin print.
+Result<Int> PercentFormatter::whole_number(const Value& value, char type) const {
+  if (value.is_integral()) return value.as_int();
+  const bool decimal = type == 'd' || type == 'i' || type == 'u';
+  if (!value.is(Kind::kFloat) || !decimal) {
+    return template_error("%{} format: {} is required, not {}", type,
                           decimal ? "a real number" : "an integer", type_name(value));
   }
-  const bool negative = value.is_integral() ? value.as_int() < 0 : std::signbit(value.as_double());
-  std::string digits;
-  std::string prefix;
-  if (negative) prefix = "-";
-  if (!negative && spec.sign != '-') prefix = std::string(1, spec.sign);
-  if (real) {
-    digits = float_digits(std::abs(value.as_double()), spec.type, spec.precision.value_or(6),
-                          spec.alternate);
-  } else {
-    Int whole = 0;
-    if (value.is_integral()) {
-      whole = value.as_int();
-    } else {
-      if (spec.type == 'x' || spec.type == 'X' || spec.type == 'o') {
-        return template_error("%{} format: an integer is required, not float", spec.type);
-      }
-      const double d = value.as_double();
-      if (std::isnan(d)) return template_error("cannot convert float NaN to integer");
-      if (std::isinf(d)) return template_error("cannot convert float infinity to integer");
-      if (std::abs(d) >= 0x1p126) return template_error("the integer does not fit in 128 bits");
-      whole = static_cast<Int>(d);
-    }
-    const bool hex = spec.type == 'x' || spec.type == 'X';
-    digits = int_digits(whole < 0 ? -whole : whole,
-                        hex                ? 16
-                        : spec.type == 'o' ? 8
-                                           : 10,
-                        spec.type == 'X');
-    const auto n_digits = static_cast<size_t>(spec.precision.value_or(0));
-    if (digits.size() < n_digits) digits.insert(0, n_digits - digits.size(), '0');
-    if (spec.alternate && hex) prefix += spec.type == 'x' ? "0x" : "0X";
-    if (spec.alternate && spec.type == 'o') prefix += "0o";
-    if (whole == 0 && prefix == "-") prefix.clear();
-  }
+  const double d = value.as_double();
+  if (std::isnan(d)) return template_error("cannot convert float NaN to integer");
+  if (std::isinf(d)) return template_error("cannot convert float infinity to integer");
+  if (std::abs(d) >= 0x1p126) return template_error("the integer does not fit in 128 bits");
+  return static_cast<Int>(d);
+}
+
+std::string PercentFormatter::finish_number(bool negative, std::string_view prefix,
+                                            const std::string& digits, FormatSpec& spec) {
+  std::string text;
+  if (negative) text = "-";
+  if (!negative && spec.sign != '-') text = std::string(1, spec.sign);
+  text += prefix;
+  const size_t n_prefix = text.size();
   if (spec.zero_pad && spec.align == '>') {
     spec.fill = '0';
     spec.align = '=';
   }
-  const size_t n_prefix = prefix.size();
-  return aligned(heap_, prefix + digits, spec, '>', n_prefix);
+  return aligned(heap_, text + digits, spec, '>', n_prefix);
+}
+
+Result<std::string> PercentFormatter::real_number(const Value& value, FormatSpec& spec) {
+  if (value.is_undefined()) return undefined_error(value);
+  if (!value.is_number()) return template_error("must be real number, not {}", type_name(value));
+  const double d = value.as_double();
+  const std::string digits =
+      float_digits(std::abs(d), spec.type, spec.precision.value_or(6), spec.alternate);
+  return finish_number(std::signbit(d) && !std::isnan(d), "", digits, spec);
+}
+
+Result<std::string> PercentFormatter::integer(const Value& value, FormatSpec& spec) {
+  TANDEM_TRY(const Int whole, whole_number(value, spec.type));
+  int base = 10;
+  std::string_view prefix;
+  if (spec.type == 'o') base = 8, prefix = "0o";
+  if (spec.type == 'x') base = 16, prefix = "0x";
+  if (spec.type == 'X') base = 16, prefix = "0X";
+  std::string digits = int_digits(whole < 0 ? -whole : whole, base, spec.type == 'X');
+  const auto n_digits = static_cast<size_t>(spec.precision.value_or(0));
+  if (digits.size() < n_digits) digits.insert(0, n_digits - digits.size(), '0');
+  return finish_number(whole < 0, spec.alternate ? prefix : "", digits, spec);
 }
 
 Result<std::string> PercentFormatter::converted(const Value& value, FormatSpec& spec) {
@@ -203,7 +201,7 @@ Result<std::string> PercentFormatter::converted(const Value& value, FormatSpec& 
       std::string text = spec.type == 's'   ? to_text(value, heap_)
                          : spec.type == 'r' ? to_repr(value, heap_)
                                             : to_ascii_repr(value, heap_);
-      if (safe_ && !(spec.type == 's' && value.is_safe())) text = html_escaped(text);
+      if (safe_ && !(spec.type == 's' && value.is_safe())) text = html_escaped(text, heap_);
       if (spec.precision) text.resize(byte_offset(text, static_cast<size_t>(*spec.precision)));
       return aligned(heap_, std::move(text), spec, '>', 0);
     }
@@ -215,13 +213,14 @@ Result<std::string> PercentFormatter::converted(const Value& value, FormatSpec& 
     case 'x':
     case 'X':
     case 'o':
+      return integer(value, spec);
     case 'e':
     case 'E':
     case 'f':
     case 'F':
     case 'g':
     case 'G':
-      return number(value, spec);
+      return real_number(value, spec);
     default:
       break;
   }

@@ -31,6 +31,7 @@ Value slice_string(Heap& heap, const StringObject& string, const SliceBounds& bo
     const size_t length = string.is_ascii() ? bounds.count : byte_offset(rest, bounds.count);
     return heap.string(std::string(rest.substr(0, length)), string.safe);
   }
+  if (!heap.can_hold(6 * text.size())) return Value();
   const std::u32string points = to_code_points(text);
   std::string out;
   for (size_t i = 0; i < bounds.count; ++i) append_utf8(out, points[index(i)]);
@@ -49,8 +50,10 @@ Value slice_items(Heap& heap, const Value& sequence, const SliceBounds& bounds) 
 }
 
 Value slice_range(Heap& heap, const RangeObject& range, const SliceBounds& bounds) {
-  return heap.make<RangeObject>(0, 0, range.at(bounds.start), range.at(bounds.stop),
-                                range.step * bounds.step);
+  Int step;
+  if (__builtin_mul_overflow(range.step, bounds.step, &step))
+    step = range.step;  // one item at most
+  return heap.make<RangeObject>(0, 0, range.at(bounds.start), range.at(bounds.stop), step);
 }
 
 }  // namespace
@@ -69,7 +72,8 @@ Result<SliceBounds> slice_bounds(const Value& start, const Value& stop, const Va
   }
   const Int n = static_cast<Int>(size);
   // A step past the length takes one item whatever it is: clipped, so that sums cannot overflow.
-  const Int by = step.is_none() ? Int{1} : std::clamp(step.as_int(), -n - 1, n + 1);
+  constexpr Int kLargest = Int{1} << 62;
+  const Int by = step.is_none() ? Int{1} : std::clamp(step.as_int(), -kLargest, kLargest);
   if (by == 0) return template_error("slice step cannot be zero");
   const Int lowest = by > 0 ? 0 : -1;
   const Int highest = by > 0 ? n : n - 1;

@@ -99,7 +99,7 @@ Result<std::string> Formatter::convert(const Value& input, char conversion,
   if (spec_text.empty()) return to_text(value, heap);
   TANDEM_TRY(const auto spec, FormatSpec::parse(spec_text));
   TANDEM_TRY(std::string text, format_value(heap, value, spec));
-  return safe_ ? html_escaped(text) : text;
+  return safe_ ? html_escaped(text, heap) : text;
 }
 
 /// One replacement field, braces gone: name, !conversion, :specification.

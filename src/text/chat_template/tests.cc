@@ -37,9 +37,7 @@ bool is_sequence(const Value& v) {
   return v.is_undefined() || v.is_string() || v.is_sequence() || v.is_dict() || v.is(Kind::kRange);
 }
 
-bool is_iterable(const Value& v) {
-  return length_of(v).has_value() || v.is(Kind::kIterator) || v.is(Kind::kLoop);
-}
+bool is_walkable(const Value& v) { return is_iterable(v) || v.is(Kind::kLoop); }
 
 /// Whether all letters are of one case and there is one: str.islower and str.isupper.
 bool all_cased(std::string_view text, bool (*wanted)(char32_t), bool (*refused)(char32_t)) {
@@ -122,7 +120,7 @@ std::span<const Builtin> tests() {
       {"mapping", "test_mapping", {}, simple<is_mapping>},
       {"number", "test_number", {}, simple<is_number>},
       {"sequence", "test_sequence", {}, simple<is_sequence>},
-      {"iterable", "test_iterable", {}, simple<is_iterable>},
+      {"iterable", "test_iterable", {}, simple<is_walkable>},
       {"callable", "callable", {}, simple<is_callable>},
       {"escaped", "test_escaped", {}, simple<is_escaped>},
       {"lower", "test_lower", {}, lower},

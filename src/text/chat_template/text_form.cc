@@ -88,6 +88,23 @@ void append_repr_char(char32_t c, char quote, TextBuilder& out) {
   out.append_char(c);
 }
 
+std::string_view html_entity(char c) {
+  switch (c) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '\'':
+      return "&#39;";
+    case '"':
+      return "&#34;";
+    default:
+      return {};
+  }
+}
+
 void append_object(const Value& value, TextBuilder& out) {
   if (const auto* callable = value.get<CallableObject>()) return out.append(callable->repr());
   if (const auto* loop = value.get<LoopBase>()) return out.append(loop->repr());
@@ -316,35 +333,23 @@ tl::unexpected<Error> undefined_error(const Value& value) {
   return template_error("{}", value.get<UndefinedObject>()->message);
 }
 
-std::string html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      case '"':
-        out += "&#34;";
-        break;
-      default:
-        out += c;
-    }
+std::string html_escaped(std::string_view text, Heap& heap) {
+  TextBuilder out(heap);
+  size_t plain = 0;  // start of text that needs no entity
+  for (size_t i = 0; i < text.size() && !out.full(); ++i) {
+    const std::string_view entity = html_entity(text[i]);
+    if (entity.empty()) continue;
+    out.append(text.substr(plain, i - plain));
+    out.append(entity);
+    plain = i + 1;
   }
-  return out;
+  out.append(text.substr(plain));
+  return out.take();
 }
 
 std::string escaped_text(const Value& value, Heap& heap) {
   if (value.is_safe()) return value.string().text;
-  return html_escaped(to_text(value, heap));
+  return html_escaped(to_text(value, heap), heap);
 }
 
 }  // namespace tandem::jinja

@@ -35,7 +35,7 @@ std::string float_text(double value);
 tl::unexpected<Error> undefined_error(const Value& value);
 
 /// Text with & < > ' and " as HTML entities.
-std::string html_escaped(std::string_view text);
+std::string html_escaped(std::string_view text, Heap& heap);
 
 /// The value as text for markup: safe strings as they are, anything else escaped.
 std::string escaped_text(const Value& value, Heap& heap);
