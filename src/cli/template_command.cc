@@ -2,7 +2,6 @@
 
 #include "cli/template_command.h"
 
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -40,19 +39,9 @@ Result<void> render(const TemplateFlags& flags) {
   const std::string& name = flags.file.empty() ? flags.model : flags.file;
   const auto chat_template = ChatTemplate::parse(std::move(source));
   if (!chat_template) return tl::unexpected<Error>(chat_template.error().within(name));
-  auto text = chat_template->render(conversation);
-  if (!text) {
-    // A refused conversation is a failure like any other, not a mistake in the command line.
-    if (text.error().code == ErrorCode::kInvalidArgument) {
-      text.error().code = ErrorCode::kUnsupported;
-    }
-    return tl::unexpected<Error>(text.error());
-  }
-  if (std::fwrite(text->data(), 1, text->size(), stdout) == text->size() &&
-      std::fflush(stdout) == 0) {
-    return {};
-  }
-  return failure(ErrorCode::kIo, "standard output: cannot write {} bytes", text->size());
+  // A refused conversation is a failure like any other, not a mistake in the command line.
+  TANDEM_TRY(const std::string text, as_failure(chat_template->render(conversation)));
+  return write_output(text);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ struct ChatTemplateLimits {
   uint64_t max_steps = 50'000'000;              ///< evaluated nodes, plus one per 64 bytes of text
   size_t max_output_bytes = size_t{64} << 20;   ///< length of the rendered text
   size_t max_memory_bytes = size_t{256} << 20;  ///< strings, lists and scopes alive at one time
-  uint32_t max_depth = 800;                     ///< nested evaluations (macros, loops, expressions)
+  /// Nested evaluations (macros, loops, expressions). The default needs up to 1 MiB of stack.
+  uint32_t max_depth = 800;
 };
 
 /// A chat template: Jinja source parsed once, rendered for many conversations, exactly as Hugging
