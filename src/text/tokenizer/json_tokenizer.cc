@@ -8,6 +8,7 @@
 #include "text/tokenizer/bpe_model.h"
 #include "text/tokenizer/byte_level.h"
 #include "text/tokenizer/end_markers.h"
+#include "text/tokenizer/json_ends.h"
 #include "text/tokenizer/json_reader.h"
 #include "text/tokenizer/json_steps.h"
 #include "text/tokenizer/piece_spelling.h"
@@ -48,8 +49,11 @@ class JsonLoader {
     TANDEM_TRY(read_added_tokens());
     TANDEM_TRY(fill_vocabulary());
     TANDEM_TRY(build_model());
-    TANDEM_TRY(read_post_processor(top_["post_processor"], 0));
-    TANDEM_TRY(read_decoder(top_["decoder"], 0));
+    TANDEM_TRY(JsonEnds ends,
+               read_json_ends(top_["post_processor"], top_["decoder"], impl_->vocabulary.size()));
+    impl_->before_text = std::move(ends.before_text);
+    impl_->after_text = std::move(ends.after_text);
+    impl_->strip_first_space = ends.strip_first_space;
     find_special_ids();
     collect_end_of_generation(*impl_, options_.extra_end_ids);
     return std::make_unique<const Tokenizer>(
@@ -370,101 +374,6 @@ class JsonLoader {
     }
     TANDEM_TRY(reader.expect_end());
     return table;
-  }
-
-  /// Which tokens go before and after the text.
-  Result<void> read_post_processor(const Json& object, int depth) {
-    if (!object.is_object() || depth > 8) return {};
-    const auto type = object.find("type");
-    const std::string name =
-        type != object.end() && type->is_string() ? type->get<std::string>() : std::string();
-    if (name == "Sequence" && object.contains("processors") && object["processors"].is_array()) {
-      for (const Json& item : object["processors"]) {
-        TANDEM_TRY(read_post_processor(item, depth + 1));
-      }
-      return {};
-    }
-    if (name == "BertProcessing" || name == "RobertaProcessing") {
-      TANDEM_TRY(add_pair(object, "cls", impl_->before_text));
-      return add_pair(object, "sep", impl_->after_text);
-    }
-    if (name == "TemplateProcessing") return read_template(object);
-    if (name == "ByteLevel" || name == "Sequence") return {};
-    return unsupported("post-processor", name);
-  }
-
-  /// ["<s>", 0]
-  Result<void> add_pair(const Json& object, const char* key, std::vector<TokenId>& ids) const {
-    const auto pair = object.find(key);
-    const bool valid = pair != object.end() && pair->is_array() && pair->size() == 2 &&
-                       (*pair)[1].is_number_unsigned();
-    if (!valid) return corrupt("post_processor.{} is not a token and an id", key);
-    return add_id((*pair)[1].get<uint64_t>(), ids);
-  }
-
-  Result<void> add_id(uint64_t id, std::vector<TokenId>& ids) const {
-    if (id >= static_cast<uint64_t>(impl_->vocabulary.size())) {
-      return corrupt("post_processor names id {} of {} tokens", id, impl_->vocabulary.size());
-    }
-    ids.push_back(static_cast<TokenId>(id));
-    return {};
-  }
-
-  Result<void> read_template(const Json& object) {
-    const auto single = object.find("single");
-    if (single == object.end() || !single->is_array()) {
-      return corrupt("post_processor.single is not an array");
-    }
-    bool before = true;
-    for (const Json& item : *single) {
-      if (item.is_object() && item.contains("Sequence")) before = false;
-      if (!item.is_object() || !item.contains("SpecialToken")) continue;
-      const Json& special = item["SpecialToken"];
-      const bool named = special.is_object() && special.contains("id") && special["id"].is_string();
-      if (!named) return corrupt("post_processor has a special token without a name");
-      const auto name = special["id"].get<std::string>();
-      auto& ids = before ? impl_->before_text : impl_->after_text;
-      const auto known = object.find("special_tokens");
-      const bool listed = known != object.end() && known->is_object() && known->contains(name) &&
-                          (*known)[name].is_object() && (*known)[name].contains("ids") &&
-                          (*known)[name]["ids"].is_array();
-      if (!listed) return corrupt("post_processor does not say which token \"{}\" is", name);
-      for (const Json& id : (*known)[name]["ids"]) {
-        if (!id.is_number_unsigned()) return corrupt("post_processor: an id is no number");
-        TANDEM_TRY(add_id(id.get<uint64_t>(), ids));
-      }
-    }
-    return {};
-  }
-
-  /// Pieces are bytes already, so of a decoder only what it does to the first space is left.
-  Result<void> read_decoder(const Json& object, int depth) {
-    if (!object.is_object() || depth > 8) return {};
-    const auto type = object.find("type");
-    const std::string name =
-        type != object.end() && type->is_string() ? type->get<std::string>() : std::string();
-    if (name == "Sequence" && object.contains("decoders") && object["decoders"].is_array()) {
-      for (const Json& item : object["decoders"]) TANDEM_TRY(read_decoder(item, depth + 1));
-      return {};
-    }
-    if (name == "Strip") {
-      const bool at_start = object.contains("content") && object["content"] == " " &&
-                            object.contains("start") && object["start"].is_number_unsigned() &&
-                            object["start"].get<uint64_t>() > 0;
-      impl_->strip_first_space = impl_->strip_first_space || at_start;
-      return {};
-    }
-    if (name == "Metaspace") {
-      const bool never = object.contains("prepend_scheme") && object["prepend_scheme"] == "never";
-      const bool no_prefix =
-          object.contains("add_prefix_space") && object["add_prefix_space"] == false;
-      impl_->strip_first_space = !never && !no_prefix;
-      return {};
-    }
-    const bool plain = name == "ByteLevel" || name == "ByteFallback" || name == "Fuse" ||
-                       name == "Replace" || name == "Sequence";
-    if (!plain) return unsupported("decoder", name);
-    return {};
   }
 
   /// tokenizer.json names no roles: BOS and EOS are what the post-processor adds, else the usual
