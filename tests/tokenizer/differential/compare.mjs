@@ -41,10 +41,26 @@ function without_bos(line, bos) {
   return bos && line.startsWith(bos) ? line.slice(bos.length).trimStart() : line;
 }
 
-function ours(json, file, add_special) {
-  const args = [json, file, ...(add_special ? ['--add-special'] : [])];
+function ours(json, file, flag) {
+  const args = [json, file, ...(flag ? [flag] : [])];
   const lines = execFileSync(encoder, args, {maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']});
   return lines.toString().split('\n').slice(0, -1);
+}
+
+/// How many strings both sides decode to the same text, control tokens left out.
+async function decoding(json, lines, name) {
+  const tokenizer = Tokenizer.fromFile(json);
+  const ids = lines.map((line) => (line === '' ? [] : line.split(' ').map(Number)));
+  const actual = ours(json, file, '--decode').map((line) => JSON.parse(line));
+  let n = 0;
+  for (let i = 0; i < ids.length; i += 500) {
+    const expected = await tokenizer.decodeBatch(ids.slice(i, i + 500), true);
+    expected.forEach((text, k) => {
+      if (text === actual[i + k]) return ++n;
+      if (n - i - k > -3) console.error(`${name} decodes ${i + k}: ${JSON.stringify(text)} ${JSON.stringify(actual[i + k])}`);
+    });
+  }
+  return n;
 }
 
 const strings = corpus(Number(n_strings), Number(seed));
@@ -55,8 +71,8 @@ write_corpus(file, strings);
 write_corpus(broken_file, broken);
 
 let failed = false;
-console.log('| tokenizer | strings | equal | with BOS/EOS | invalid UTF-8 encoded |');
-console.log('|---|---|---|---|---|');
+console.log('| tokenizer | strings | equal | with BOS/EOS | decoded | invalid UTF-8 encoded |');
+console.log('|---|---|---|---|---|---|');
 const root = path.join(scratch, 'node_modules/@lenml');
 for (const name of fs.readdirSync(root).sort()) {
   const json = path.join(root, name, 'models/tokenizer.json');
@@ -67,7 +83,7 @@ for (const name of fs.readdirSync(root).sort()) {
   for (const add_special of [false, true]) {
     const part = add_special ? strings.slice(0, 2000) : strings;
     const expected = part.map((_, i) => add_special ? with_bos[i] : without_bos(with_bos[i], bos));
-    const actual = ours(json, file, add_special);
+    const actual = ours(json, file, add_special ? '--add-special' : '');
     let n = 0;
     let shown = 0;
     for (let i = 0; i < part.length; ++i) {
@@ -83,7 +99,9 @@ for (const name of fs.readdirSync(root).sort()) {
     failed ||= n !== part.length;
     equal.push(`${n} of ${part.length}`);
   }
-  const spelled = ours(json, broken_file, false).length;
-  console.log(`| ${name.replace('tokenizer-', '')} | ${strings.length} | ${equal[0]} | ${equal[1]} | ${spelled} of ${broken.length} |`);
+  const spelled = ours(json, broken_file, '').length;
+  const decoded = await decoding(json, with_bos, name);
+  failed ||= decoded !== strings.length;
+  console.log(`| ${name.replace('tokenizer-', '')} | ${strings.length} | ${equal[0]} | ${equal[1]} | ${decoded} of ${strings.length} | ${spelled} of ${broken.length} |`);
 }
 process.exit(failed ? 1 : 0);
