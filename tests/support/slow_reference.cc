@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "tensor/convert.h"
@@ -20,19 +21,41 @@ std::vector<float> weight_row(const Weight& w, size_t row) {
 
 double as_f16(double x) { return f16_to_f32(f32_to_f16(static_cast<float>(x))); }
 
-/// Groups of 32 as codes of max / 127, with the scale that fits these codes best.
+/// Codes of a group of 32 whose largest magnitude gets the code `largest_code`.
+std::vector<double> codes_of(const double* group, double largest, double largest_code) {
+  std::vector<double> codes(32);
+  for (size_t i = 0; i < 32; ++i) codes[i] = std::nearbyint(group[i] * largest_code / largest);
+  return codes;
+}
+
+double squared_error(const double* group, const std::vector<double>& codes, double step) {
+  double total = 0;
+  for (size_t i = 0; i < 32; ++i) total += std::pow(group[i] - codes[i] * step, 2);
+  return total;
+}
+
+/// Groups of 32 as the best codes of max / 127, max / 126 and max / 125, with the scale that fits
+/// these codes best.
 std::vector<double> as_int8(std::vector<double> x) {
-  for (size_t first = 0; first < x.size(); first += 32) {
-    double largest = 0, xq = 0, qq = 0;
-    for (size_t i = first; i < first + 32; ++i) largest = std::max(largest, std::fabs(x[i]));
+  for (double* group = x.data(); group != x.data() + x.size(); group += 32) {
+    double largest = 0;
+    for (size_t i = 0; i < 32; ++i) largest = std::max(largest, std::fabs(group[i]));
     if (largest == 0) continue;
-    std::vector<double> codes(32);
-    for (size_t i = 0; i < 32; ++i) {
-      codes[i] = std::nearbyint(x[first + i] * 127 / largest);
-      xq += x[first + i] * codes[i];
-      qq += codes[i] * codes[i];
+    std::vector<double> best;
+    double least_error = std::numeric_limits<double>::infinity();
+    for (const double largest_code : {127.0, 126.0, 125.0}) {
+      const std::vector<double> codes = codes_of(group, largest, largest_code);
+      const double error = squared_error(group, codes, largest / largest_code);
+      if (error >= least_error) continue;
+      least_error = error;
+      best = codes;
     }
-    for (size_t i = 0; i < 32; ++i) x[first + i] = codes[i] * xq / qq;
+    double xq = 0, qq = 0;
+    for (size_t i = 0; i < 32; ++i) {
+      xq += group[i] * best[i];
+      qq += best[i] * best[i];
+    }
+    for (size_t i = 0; i < 32; ++i) group[i] = best[i] * xq / qq;
   }
   return x;
 }

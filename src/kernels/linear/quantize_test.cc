@@ -74,6 +74,20 @@ TEST_P(Quantize, EqualsTheScalarRowToTheBit) {
   EXPECT_EQ(std::memcmp(actual.sums.data(), expected.sums.data(), kM * kK / 8), 0);
 }
 
+double squared_error(const float* group, const int8_t* codes, double step) {
+  double total = 0;
+  for (int i = 0; i < 32; ++i) total += std::pow(group[i] - codes[i] * step, 2);
+  return total;
+}
+
+double squared_error_with(const float* group, double max, double largest_code) {
+  int8_t codes[32];
+  for (int i = 0; i < 32; ++i) {
+    codes[i] = static_cast<int8_t>(std::nearbyint(group[i] * largest_code / max));
+  }
+  return squared_error(group, codes, max / largest_code);
+}
+
 TEST_P(Quantize, FollowsItsDefinition) {
   constexpr size_t kM = 3, kK = 96;
   const std::vector<float> x = testing::activations_with_outliers(kM, kK, 8);
@@ -81,17 +95,25 @@ TEST_P(Quantize, FollowsItsDefinition) {
   run(x.data(), kM, kK, kK * sizeof(float), out);
   for (size_t g = 0; g < kM * kK / 32; ++g) {
     const float* group = &x[32 * g];
-    float max = 0;
-    for (int i = 0; i < 32; ++i) max = std::max(max, std::fabs(group[i]));
-    double num = 0, den = 0;
-    int sums[2] = {};
+    const int8_t* codes = &out.codes[32 * g];
+    double max = 0, num = 0, den = 0;
+    int sums[2] = {}, largest_code = 0;
     for (int i = 0; i < 32; ++i) {
-      const int code = out.codes[32 * g + i];
+      max = std::max<double>(max, std::fabs(group[i]));
+      largest_code = std::max(largest_code, std::abs(codes[i]));
+      num += static_cast<double>(group[i]) * codes[i];
+      den += codes[i] * codes[i];
+      sums[i / 16] += codes[i];
+    }
+    ASSERT_TRUE(largest_code >= 125 && largest_code <= 127) << largest_code;
+    for (int i = 0; i < 32; ++i) {
       // Half a step, plus what two float roundings of the quotient may move.
-      ASSERT_LE(std::fabs(group[i] * 127.0 / max - code), 0.5 + 127 * 0x1p-22);
-      num += static_cast<double>(group[i]) * code;
-      den += code * code;
-      sums[i / 16] += code;
+      ASSERT_LE(std::fabs(group[i] * largest_code / max - codes[i]), 0.5 + 127 * 0x1p-22);
+    }
+    const double error = squared_error(group, codes, max / largest_code);
+    for (const double other : {125.0, 126.0, 127.0}) {
+      // Each difference carries the step's rounding, at most 127 steps * 2^-24.
+      EXPECT_LE(error, squared_error_with(group, max, other) * (1 + 1e-3)) << other;
     }
     EXPECT_NEAR(out.scales[g], num / den, num / den * 32 * 0x1p-24);
     EXPECT_EQ(out.sums[2 * g], sums[0]);
@@ -103,6 +125,8 @@ TEST_P(Quantize, TiesGoToEvenCodes) {
   std::vector<float> x(32, 0.0f);
   x[0] = 127.0f;
   for (int i = 0; i < 8; ++i) x[i + 1] = static_cast<float>(i) + 0.5f;
+  // Whole numbers, which another largest code than 127 would miss.
+  for (int i = 9; i < 32; ++i) x[i] = static_cast<float>(90 + i);
   GuardedActivations out(1, 32);
   run(x.data(), 1, 32, 128, out);
   const int expected[] = {127, 0, 2, 2, 4, 4, 6, 6, 8};

@@ -28,19 +28,9 @@ struct Codes {
     for (int i = 0; i < 16; ++i) out.lane[i] = static_cast<int>(std::nearbyintf(x.lane[i]));
     return out;
   }
-  static F32x16 to_float(const Codes& q) {
-    F32x16 out;
-    for (int i = 0; i < 16; ++i) out.lane[i] = static_cast<float>(q.lane[i]);
-    return out;
-  }
   static int sum(const Codes& q) {
     int total = 0;
     for (int code : q.lane) total += code;
-    return total;
-  }
-  static int sum_squares(const Codes& low, const Codes& high) {
-    int total = 0;
-    for (int i = 0; i < 16; ++i) total += low.lane[i] * low.lane[i] + high.lane[i] * high.lane[i];
     return total;
   }
   static void store(int8_t* out, const Codes& low, const Codes& high) {

@@ -26,7 +26,6 @@ struct Codes {
     return static_cast<uint32_t>(_mm_cvtsi128_si32(max));
   }
   static Codes round(F32x16 x) { return {_mm256_cvtps_epi32(x.lo), _mm256_cvtps_epi32(x.hi)}; }
-  static F32x16 to_float(Codes q) { return {_mm256_cvtepi32_ps(q.lo), _mm256_cvtepi32_ps(q.hi)}; }
   static int sum8(__m256i v) {
     __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
     sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
@@ -34,12 +33,6 @@ struct Codes {
     return _mm_cvtsi128_si32(sum);
   }
   static int sum(Codes q) { return sum8(_mm256_add_epi32(q.lo, q.hi)); }
-  static __m256i squares(Codes q) {
-    return _mm256_add_epi32(_mm256_mullo_epi32(q.lo, q.lo), _mm256_mullo_epi32(q.hi, q.hi));
-  }
-  static int sum_squares(Codes low, Codes high) {
-    return sum8(_mm256_add_epi32(squares(low), squares(high)));
-  }
   static void store_half(int8_t* out, Codes q) {
     const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(q.lo, q.hi), 0xd8);
     const __m128i bytes =

@@ -20,12 +20,7 @@ struct Codes {
                          _mm512_and_si512(_mm512_castps_si512(high.v), magnitude)));
   }
   static Codes round(F32x16 x) { return {_mm512_cvtps_epi32(x.v)}; }
-  static F32x16 to_float(Codes q) { return {_mm512_cvtepi32_ps(q.v)}; }
   static int sum(Codes q) { return _mm512_reduce_add_epi32(q.v); }
-  static int sum_squares(Codes low, Codes high) {
-    return _mm512_reduce_add_epi32(
-        _mm512_add_epi32(_mm512_mullo_epi32(low.v, low.v), _mm512_mullo_epi32(high.v, high.v)));
-  }
   static void store(int8_t* out, Codes low, Codes high) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_cvtepi32_epi8(low.v));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16), _mm512_cvtepi32_epi8(high.v));
