@@ -71,6 +71,9 @@ struct Session::Impl {
     observer.on_token = [&](const SampledToken&, std::string_view text) {
       if (on_text && !text.empty() && !on_text(text)) session().cancel();
     };
+    observer.on_held_text = [&](std::string_view text) {
+      if (on_text) on_text(text);
+    };
     auto result = run(*sampler, observer);
     if (!result) return to_error(result.error());
     return Reply{.text = std::move(result->text),

@@ -54,13 +54,12 @@ class Watch {
       }
       show(text);
     };
+    out.on_held_text = [this](std::string_view text) { show(text); };
     return out;
   }
 
-  /// `text` is the whole reply, whose end may have been held back until now.
-  Result<void> finish(std::string_view text) {
+  Result<void> finish() {
     progress_.clear();
-    show(text.substr(std::min(n_shown_, text.size())));
     return outcome_;
   }
 
@@ -68,7 +67,6 @@ class Watch {
 
  private:
   void show(std::string_view text) {
-    n_shown_ += text.size();
     if (flags_.json || !outcome_) return;
     outcome_ = write_output(text);
     if (!outcome_) session_.cancel();
@@ -79,7 +77,6 @@ class Watch {
   InterruptScope interrupt_;
   ProgressBar progress_;
   std::vector<LoggedToken> logprobs_;
-  size_t n_shown_ = 0;
   Result<void> outcome_;
 };
 
@@ -116,7 +113,7 @@ Result<RunReport> complete_text(const RunFlags& flags, std::shared_ptr<Engine> e
   Watch watch(flags, *session);
   TANDEM_TRY(report.result,
              generate(*session, sampler, tokens, flags.generation.generation, watch.observer()));
-  TANDEM_TRY(watch.finish(report.result.text));
+  TANDEM_TRY(watch.finish());
   report.logprobs = watch.take_logprobs();
   if (flags.session_file.empty()) return report;
   TANDEM_TRY(append_last_token(*session, report.result, *tokenizer));
@@ -137,7 +134,7 @@ Result<RunReport> answer(const RunFlags& flags, std::shared_ptr<Engine> engine,
   Watch watch(flags, conversation.session());
   TANDEM_TRY(auto reply,
              conversation.ask(prompt, sampler, flags.generation.generation, watch.observer()));
-  TANDEM_TRY(watch.finish(reply.text));
+  TANDEM_TRY(watch.finish());
   if (!flags.session_file.empty()) {
     TANDEM_TRY(conversation.save(flags.session_file));
   }

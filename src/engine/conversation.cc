@@ -32,15 +32,12 @@ class ReplyReader {
       : parser_(std::move(parser)), on_delta_(on_delta) {}
 
   Result<void> push(std::string_view text) {
-    n_bytes_ += text.size();
     TANDEM_TRY(const auto deltas, parser_.push(text));
     report(deltas);
     return {};
   }
 
-  /// `text` is the whole reply; its end was held back until now.
-  Result<ReplyMessage> finish(std::string_view text, ReplyEnd end) {
-    TANDEM_TRY(push(text.substr(std::min(n_bytes_, text.size()))));
+  ReplyMessage finish(ReplyEnd end) {
     report(parser_.finish(end));
     return parser_.message();
   }
@@ -53,7 +50,6 @@ class ReplyReader {
 
   ReplyParser parser_;
   const DeltaObserver& on_delta_;
-  size_t n_bytes_ = 0;
 };
 
 }  // namespace
@@ -192,6 +188,10 @@ Result<ConversationReply> Conversation::reply(Sampler& sampler, const Generation
     if (understood) understood = reader.push(text);
     if (!understood) session_->cancel();
   };
+  watch.on_held_text = [&](std::string_view text) {
+    if (observer.on_held_text) observer.on_held_text(text);
+    if (understood) understood = reader.push(text);
+  };
   // At least one token is computed anew, for its logits.
   const size_t most = prompt.tokens.empty() ? 0 : prompt.tokens.size() - 1;
   const size_t reused = std::min(common_prefix(session_->tokens(), prompt.tokens), most);
@@ -200,8 +200,7 @@ Result<ConversationReply> Conversation::reply(Sampler& sampler, const Generation
              generate(*session_, sampler, std::span(prompt.tokens).subspan(reused), chosen, watch));
   TANDEM_TRY(understood);
   const bool is_whole = generated.finish_reason == FinishReason::kStop;
-  TANDEM_TRY(out.message,
-             reader.finish(generated.text, is_whole ? ReplyEnd::kStopped : ReplyEnd::kCutOff));
+  out.message = reader.finish(is_whole ? ReplyEnd::kStopped : ReplyEnd::kCutOff);
   out.n_reused = static_cast<uint32_t>(reused);
   out.context_is_full = is_capped && generated.finish_reason == FinishReason::kLength;
   static_cast<GenerationResult&>(out) = std::move(generated);

@@ -50,7 +50,8 @@ class Generation {
     if (prompt_done) {
       TANDEM_TRY(decode());
     }
-    out_.text += text_.finish();
+    show_held_text();
+    session_.forget_cancel();
     if (!out_.tokens.empty()) {
       out_.decode_seconds = monotonic_seconds() - started_ - out_.first_token_seconds;
     }
@@ -69,14 +70,14 @@ class Generation {
 
   Result<void> decode() {
     out_.finish_reason = FinishReason::kLength;
-    while (!reached_limit()) {
+    while (!reached_limit() && has_room()) {
       TANDEM_TRY(const TokenId token, next_token());
       if (ended_by(token)) {
         out_.finish_reason = FinishReason::kStop;
         return {};
       }
-      TANDEM_TRY(const bool has_room, make_room());
-      if (reached_limit() || !has_room) return {};
+      if (reached_limit()) return {};
+      TANDEM_TRY(make_room());
       TANDEM_TRY(const bool going_on, append({&token, 1}, {}));
       if (!going_on) return {};
     }
@@ -106,12 +107,18 @@ class Generation {
     return text_.stopped() || (!options_.ignore_end && tokenizer_.is_end_of_generation(token));
   }
 
-  /// Room for one more token, made by a shift when asked for.
-  Result<bool> make_room() {
-    if (session_.n_tokens() < session_.context()) return true;
-    if (!options_.shift_context) return false;
-    TANDEM_TRY(session_.shift_context(options_.shift_keep));
-    return true;
+  void show_held_text() {
+    const std::string_view held = text_.finish();
+    out_.text += held;
+    if (observer_.on_held_text && !held.empty()) observer_.on_held_text(held);
+  }
+
+  bool is_full() const { return session_.n_tokens() >= session_.context(); }
+  bool has_room() const { return options_.shift_context || !is_full(); }
+
+  Result<void> make_room() {
+    if (!is_full()) return {};
+    return session_.shift_context(options_.shift_keep);
   }
 
   Session& session_;

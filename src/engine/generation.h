@@ -42,17 +42,21 @@ struct GenerationResult {
   uint64_t logits_hash = 0;        ///< of the last logits, before sampling
 };
 
-/// What a caller may watch. Both are optional.
+/// What a caller may watch. All are optional.
 struct GenerationObserver {
   Session::Progress on_prompt;
   /// A token and the text that may be shown now (possibly empty).
   std::function<void(const SampledToken& token, std::string_view text)> on_token;
+  /// Text that was held back for a stop text which never came; once, after the last token, when
+  /// there is any. The texts of on_token and this one join to GenerationResult::text.
+  std::function<void(std::string_view text)> on_held_text;
 };
 
 /// Appends `prompt` to the session and generates a reply: sample, show, append, until an end. The
 /// model must have a tokenizer. Errors: those of Session::append and Sampler::sample; tokens
 /// generated before an error stay in the session. Session::cancel() ends it with kCancelled and
-/// what was generated so far.
+/// what was generated so far. Only tokens that the context has room for are generated: a full one
+/// ends the reply with kLength.
 Result<GenerationResult> generate(Session& session, Sampler& sampler,
                                   std::span<const TokenId> prompt, const GenerationOptions& options,
                                   const GenerationObserver& observer = {});

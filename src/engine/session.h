@@ -53,6 +53,8 @@ class Session {
   /// From any thread: the running or next append stops between two nodes. Cleared by append's
   /// return.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  /// Drops a cancel() that came when nothing was left to stop.
+  void forget_cancel() { cancelled_.store(false, std::memory_order_relaxed); }
 
   /// Writes tokens and cache to a file, checksummed, bound to the model (docs/session_files.md).
   Result<void> save(const std::string& path) const;

@@ -96,6 +96,57 @@ TEST_F(DemoModel, FullContextEndsWithLengthUnlessAShiftIsAskedFor) {
   EXPECT_EQ(long_reply->tokens.size(), 60u);
 }
 
+// Field report E03: prompts of one token less than the context, as many, and more.
+TEST_F(DemoModel, E03ARawPromptGetsAsManyTokensAsTheContextHasRoomFor) {
+  const auto small =
+      make_engine(engine_->model().shared_from_this(), {.context = 64, .n_threads = 1});
+  const GenerationOptions options{.max_tokens = 8, .ignore_end = true};
+  for (const size_t n_prompt : {60, 63, 64}) {
+    const auto session = std::move(*Session::create(small));
+    Sampler sampler = make_sampler(kGreedy);
+    const auto reply = generate(*session, sampler, std::vector<TokenId>(n_prompt, 5), options);
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_EQ(reply->tokens.size(), 64 - n_prompt);
+    EXPECT_EQ(reply->finish_reason, FinishReason::kLength);
+  }
+  const auto session = std::move(*Session::create(small));
+  Sampler sampler = make_sampler(kGreedy);
+  const auto refused = generate(*session, sampler, std::vector<TokenId>(100, 5), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kContextFull);
+  EXPECT_NE(refused.error().message.find("100"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("64"), std::string::npos);
+}
+
+TEST_F(DemoModel, ObservedTextsJoinToTheReplyWhenItsEndWasHeldBack) {
+  auto conversation = *Conversation::create(engine_, {});
+  Sampler sampler = make_sampler(kGreedy);
+  std::string seen, held;
+  GenerationObserver observer;
+  observer.on_token = [&](const SampledToken&, std::string_view text) { seen += text; };
+  observer.on_held_text = [&](std::string_view text) { held += text; };
+  const auto reply = conversation.ask("What is the opposite of small?", sampler,
+                                      {.max_tokens = 60, .stop = {". And"}}, observer);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(held, ".") << "the beginning of the stop text";
+  EXPECT_EQ(seen + held, reply->text);
+  EXPECT_EQ(reply->message.content, "big.");
+}
+
+TEST_F(DemoModel, ACancelAfterTheLastTokenDoesNotStopTheNextReply) {
+  auto conversation = *Conversation::create(engine_, {});
+  Sampler sampler = make_sampler(kGreedy);
+  GenerationObserver observer;
+  observer.on_token = [&](const SampledToken& token, std::string_view) {
+    const bool ends = engine_->model().tokenizer()->is_end_of_generation(token.id);
+    if (ends) conversation.session().cancel();
+  };
+  ASSERT_TRUE(conversation.ask("What is the opposite of small?", sampler, {}, observer));
+  const auto next = conversation.ask("What is the opposite of new?", sampler, {});
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->finish_reason, FinishReason::kStop);
+}
+
 TEST_F(DemoModel, CancelFromACallbackKeepsWhatWasGenerated) {
   auto conversation = *Conversation::create(engine_, {});
   Sampler sampler = make_sampler(kGreedy);
