@@ -22,9 +22,7 @@ Result<void> run(ChatFlags flags) {
   const double started = monotonic_seconds();
   TANDEM_TRY(auto engine, open_engine(flags.model));
   const double load_seconds = monotonic_seconds() - started;
-  TANDEM_TRY(Sampler sampler,
-             Sampler::create(flags.generation.sampling, static_cast<int32_t>(engine->vocabulary()),
-                             static_cast<int32_t>(engine->context())));
+  TANDEM_TRY(Sampler sampler, create_sampler(flags.generation, *engine));
   TANDEM_TRY(auto conversation,
              Conversation::create(std::move(engine), flags.generation.conversation));
   return as_failure(

@@ -6,6 +6,7 @@
 #include "base/mapped_file.h"
 #include "cli/command.h"
 #include "cli/tokenizer_file.h"
+#include "engine/script_constraint.h"
 #include "text/unicode/utf8.h"
 
 namespace tandem::cli {
@@ -66,6 +67,11 @@ void add_text_flags(CLI::App& command, GenerationFlags& flags) {
       ->capture_default_str();
   command.add_option("--stop", g.stop, "Text that ends the reply; repeatable")
       ->allow_extra_args(false);
+  command
+      .add_option("--scripts", flags.scripts,
+                  "Write only characters of these scripts, for instance Hangul,Latin; digits, "
+                  "punctuation and spaces are always allowed")
+      ->delimiter(',');
   command.add_flag("--ignore-end", g.ignore_end, "Go on after the model's end tokens");
   command.add_flag("--context-shift", g.shift_context,
                    "Drop older tokens when the context is full instead of stopping");
@@ -151,6 +157,23 @@ Result<std::string> read_text(const std::string& path) {
   const auto bytes = file->bytes();
   return as_failure(
       checked_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path));
+}
+
+Result<Sampler> create_sampler(const GenerationFlags& flags, const Engine& engine) {
+  TANDEM_TRY(Sampler sampler,
+             Sampler::create(flags.sampling, static_cast<int32_t>(engine.vocabulary()),
+                             static_cast<int32_t>(engine.context())));
+  if (flags.scripts.empty()) return sampler;
+  const Tokenizer* tokenizer = engine.model().tokenizer();
+  if (tokenizer == nullptr) {
+    return failure(ErrorCode::kUnsupported, "--scripts: the model has no tokenizer");
+  }
+  auto constraint = ScriptConstraint::create(*tokenizer, flags.scripts);
+  if (!constraint) {
+    return failure(constraint.error().code, "--scripts: {}", constraint.error().message);
+  }
+  sampler.set_constraint(std::move(*constraint));
+  return sampler;
 }
 
 Result<void> complete(GenerationFlags& flags) {

@@ -190,9 +190,7 @@ Result<void> run(RunFlags flags) {
   const double started = monotonic_seconds();
   TANDEM_TRY(const auto engine, open_engine(flags.model));
   const double load_seconds = monotonic_seconds() - started;
-  TANDEM_TRY(Sampler sampler,
-             Sampler::create(flags.generation.sampling, static_cast<int32_t>(engine->vocabulary()),
-                             static_cast<int32_t>(engine->context())));
+  TANDEM_TRY(Sampler sampler, create_sampler(flags.generation, *engine));
   TANDEM_TRY(const RunReport report,
              as_failure(flags.raw ? complete_text(flags, engine, prompt, sampler)
                                   : answer(flags, engine, prompt, sampler)));

@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "engine/conversation.h"
+#include "engine/script_constraint.h"
 #include "tests/support/tiny_model.h"
+#include "text/unicode/utf8.h"
 
 namespace tandem::testing {
 namespace {
@@ -145,6 +147,25 @@ TEST_F(DemoModel, ACancelAfterTheLastTokenDoesNotStopTheNextReply) {
   const auto next = conversation.ask("What is the opposite of new?", sampler, {});
   ASSERT_TRUE(next);
   EXPECT_EQ(next->finish_reason, FinishReason::kStop);
+}
+
+// Field report J04, with the bundled model.
+TEST_F(DemoModel, J04AReplyKeepsToItsScripts) {
+  const std::vector<std::string> latin = {"Latin"};
+  Sampler sampler = make_sampler(kGreedy);
+  sampler.set_constraint(*ScriptConstraint::create(*engine_->model().tokenizer(), latin));
+  for (int i = 0; i < 2; ++i) {
+    auto conversation = *Conversation::create(engine_, {});
+    const auto reply = conversation.ask("너는 누구야?", sampler, {.max_tokens = 60});
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_FALSE(reply->text.empty());
+    const CharSet hangul(script_ranges("Hangul"));
+    for (size_t at = 0; at < reply->text.size();) {
+      const DecodedChar next = decode_utf8(reply->text, at);
+      EXPECT_FALSE(hangul.contains(next.code_point)) << reply->text;
+      at += next.length;
+    }
+  }
 }
 
 TEST_F(DemoModel, CancelFromACallbackKeepsWhatWasGenerated) {

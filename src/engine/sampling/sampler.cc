@@ -153,6 +153,7 @@ Result<void> Sampler::accept_prompt(std::span<const TokenId> tokens) {
     penalties_.accept(token);
     dry_.accept(token);
   }
+  if (constraint_ != nullptr) constraint_->reset();
   return {};
 }
 

@@ -58,7 +58,7 @@ class Sampler {
   /// no random number but XTC's. Errors as sample's. Valid until the next call.
   Result<std::span<const Candidate>> distribution(std::span<float> logits);
 
-  /// Tokens of the prompt: seen by the penalties, not by the constraint.
+  /// Tokens of the prompt: seen by the penalties; the constraint begins anew with the reply.
   /// Errors: kInvalidArgument for an id outside the vocabulary; nothing is taken then.
   Result<void> accept_prompt(std::span<const TokenId> tokens);
   /// A token of the reply: seen by the penalties and the constraint.

@@ -81,6 +81,24 @@ CharRanges property_ranges(std::string_view name) {
   return {};
 }
 
+std::vector<std::string_view> script_names() {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < tables::scripts_size; ++i) names.push_back(tables::scripts[i].name);
+  return names;
+}
+
+CharRanges script_ranges(std::string_view name) {
+  const auto same = [](char a, char b) { return (a | 0x20) == (b | 0x20); };
+  for (size_t i = 0; i < tables::scripts_size; ++i) {
+    const tables::Script& script = tables::scripts[i];
+    const std::string_view known = script.name;
+    if (std::equal(name.begin(), name.end(), known.begin(), known.end(), same)) {
+      return to_ranges(script.ranges, script.n_ranges);
+    }
+  }
+  return {};
+}
+
 uint32_t simple_lowercase(uint32_t code_point) {
   const tables::CodePointPair* end = tables::lowercase + tables::lowercase_size;
   const auto* found = std::lower_bound(

@@ -56,6 +56,11 @@ bool is_white_space(uint32_t code_point);
 /// property.
 CharRanges property_ranges(std::string_view name);
 
+/// The scripts that the tables hold, in alphabetical order.
+std::vector<std::string_view> script_names();
+/// The characters whose Script property is `name`, in any case; empty: no such script.
+CharRanges script_ranges(std::string_view name);
+
 /// The simple lower case mapping; the character itself when it has none.
 uint32_t simple_lowercase(uint32_t code_point);
 /// Every other character with the same simple case folding.
