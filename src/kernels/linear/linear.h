@@ -20,8 +20,8 @@ inline constexpr size_t kActivationHalf = 16;
 /// Activations as int8 with one scale per group of 32 along K:
 ///   x[m][k] ~ scales[m][k / 32] * codes[m][k]
 /// Codes are round(x / (max|x| / c)), so within [-127, 127], with the c of 127, 126 and 125 that
-/// leaves the least squared error (the first of equals); the scale is then refitted by least squares
-/// to those codes. A group whose magnitudes are all below 2^-120 is all zero with scale 0;
+/// leaves the least squared error (the first of equals); the scale is then refitted by least
+/// squares to those codes. A group whose magnitudes are all below 2^-120 is all zero with scale 0;
 /// one that holds an infinity or NaN has zero codes and a NaN scale, which reaches every output.
 /// K is a multiple of 32. No alignment is needed.
 struct QuantizedActivations {
