@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/event.h"
 #include "device/reason.h"
 #include "fabric/sequence_state.h"
 #include "graph/graph.h"
@@ -54,26 +55,20 @@ struct Bindings {
   bool check_finite = false;  ///< stop at the first node that writes NaN or infinity, naming it
 };
 
-/// Completion of an enqueued execution. Copyable; cheap.
-class Event {
- public:
-  /// An execution that ended before enqueue returned.
-  static Event completed(Result<void> outcome) { return Event(std::move(outcome)); }
-
-  /// Blocks until the execution has ended.
-  Result<void> wait() const { return outcome_; }
-
- private:
-  explicit Event(Result<void> outcome) : outcome_(std::move(outcome)) {}
-  Result<void> outcome_;
-};
-
 /// A segment compiled for a device at one shape. Immutable; run by the device that made it.
 class Executable {
  public:
   virtual ~Executable() = default;
   /// Bytes this segment reads from its weights to run once.
   virtual uint64_t weight_bytes() const = 0;
+};
+
+/// What a device takes for one op.
+struct OpSupport {
+  Op op;
+  std::vector<DType> weight_types = {};  ///< of the weight matrix; empty: the op has none
+  uint32_t row_multiple = 1;             ///< N of the weight matrix is a multiple of this
+  uint32_t column_multiple = 1;          ///< and K of this
 };
 
 /// What a device is and has; facts only, nothing that changes while it runs.
@@ -84,20 +79,62 @@ struct Capabilities {
   int n_threads = 0;
   bool shares_memory = false;  ///< reads and writes the host's memory without a copy
   bool simulated = false;
+  std::string driver = {};  ///< version; an executable of another one is never reused
+  bool static_shapes =
+      false;  ///< every execution costs its compiled shape; missing rows are padded
+  /// Every node it supports gives the processor's own bits; otherwise results differ within what
+  /// the conformance suite allows.
+  bool matches_reference = false;
+  bool knows_energy = false;          ///< Estimate::joules means something
+  uint64_t context_memory_bytes = 0;  ///< weights that its executables may hold; 0: no limit
+  uint64_t sram_bytes = 0;            ///< on-chip memory that the planner may fill; 0: none
+  uint32_t binding_alignment = 64;    ///< bytes; of the workspace and of weights
+  std::vector<OpSupport> ops = {};    ///< for reports and people; supports() decides
+};
+
+/// What a step is asked to do, for estimates.
+struct StepLoad {
+  uint32_t n_tokens;                        ///< rows
+  uint32_t context;                         ///< positions held after the step; at least n_tokens
+  std::span<const WeightId> resident = {};  ///< weights that lie in the device's SRAM already
 };
 
 /// Predicted cost of running a segment once.
 struct Estimate {
-  double seconds = 0;
-  uint64_t bytes = 0;
-  double joules = 0;
+  double seconds = 0;  ///< all of it, with the three parts below
+  double launch_seconds = 0;
+  double entry_seconds = 0;  ///< fetching the inputs: saved when the node before is in the segment
+  double exit_seconds = 0;   ///< handing outputs over: saved when the node behind is in it
+  uint64_t bytes = 0;        ///< moved between memory and the device
+  double joules = 0;         ///< 0 unless Capabilities::knows_energy
   uint64_t macs = 0;
+
+  /// What a node costs inside a longer segment.
+  double inner_seconds() const { return seconds - launch_seconds - entry_seconds - exit_seconds; }
+
+  Estimate& operator+=(const Estimate& other) {
+    seconds += other.seconds;
+    launch_seconds += other.launch_seconds;
+    entry_seconds += other.entry_seconds;
+    exit_seconds += other.exit_seconds;
+    bytes += other.bytes;
+    joules += other.joules;
+    macs += other.macs;
+    return *this;
+  }
+};
+
+/// How a device reaches memory of the host.
+enum class Access : uint8_t {
+  kMapped,  ///< where it lies
+  kCopied,  ///< every execution copies what it needs in and out
 };
 
 enum class PowerState : uint8_t { kOff, kIdle, kActive };
 
 /// Something that executes. Seven functions, none optional; no device's name appears above this
-/// folder. Implementations are thread safe unless a function says otherwise.
+/// folder. Implementations are thread safe unless a function says otherwise. device_example.h tells
+/// a vendor the whole contract; tests/conformance checks it.
 class Device {
  public:
   virtual ~Device() = default;
@@ -108,22 +145,27 @@ class Device {
   virtual std::optional<Reason> supports(const Graph& graph, const Node& node,
                                          const StepShape& shape) const = 0;
 
-  virtual Estimate estimate(const Graph& graph, NodeRange segment, uint32_t n_tokens,
-                            uint32_t context) const = 0;
+  /// Cost of a segment at this load. An empty segment costs one launch. The planner adds nodes up:
+  /// a segment costs at most launch, first node's entry, each node's inner part, last node's exit.
+  virtual Estimate estimate(const Graph& graph, NodeRange segment, const StepLoad& load) const = 0;
 
   /// Prepares a segment; weights are imported as a part of it and shared between executables. The
-  /// graph and the layout must outlive the executable.
+  /// graph and the layout must outlive the executable. Errors: kUnsupported with the Reason's
+  /// sentence for a node that supports() refuses, kOutOfMemory.
   virtual Result<std::unique_ptr<Executable>> compile(const Graph& graph, NodeRange segment,
                                                       const StepShape& shape,
                                                       const WorkspaceLayout& layout) = 0;
 
-  /// Runs after every event of `after` has completed. One execution at a time per device.
+  /// Runs after every event of `after` has completed; when one of them failed, nothing runs and the
+  /// result is its error. One execution at a time per device; the order is that of the calls. May
+  /// return before the end: the bindings stay alive until the Event has completed.
   virtual Event enqueue(const Executable& executable, const Bindings& bindings,
                         std::span<const Event> after) = 0;
 
-  /// Makes host memory reachable; a device that shares memory does nothing.
-  virtual Result<void> import(std::span<const std::byte> memory) = 0;
+  /// Makes host memory reachable, for instance a session's cache; tells how. Errors: kOutOfMemory.
+  virtual Result<Access> import(std::span<const std::byte> memory) = 0;
 
+  /// kOff forgets what can be rebuilt; the next enqueue wakes the device by itself.
   virtual Result<void> set_power_state(PowerState state) = 0;
 };
 

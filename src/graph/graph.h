@@ -45,6 +45,7 @@ enum class Op : uint8_t {
   kSoftcap,
   kSelectRows,  ///< keeps the rows whose logits are wanted
 };
+inline constexpr int kOpCount = static_cast<int>(Op::kSelectRows) + 1;
 const char* to_string(Op op);
 
 /// A weight matrix or vector where it lies in the model file.

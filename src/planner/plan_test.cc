@@ -22,7 +22,7 @@ class FakeDevice : public Device {
     return Reason{ReasonCode::kUnsupportedOp,
                   fmt::format("{} is not built in", to_string(node.op))};
   }
-  Estimate estimate(const Graph&, NodeRange, uint32_t, uint32_t) const override { return {}; }
+  Estimate estimate(const Graph&, NodeRange, const StepLoad&) const override { return {}; }
   Result<std::unique_ptr<Executable>> compile(const Graph&, NodeRange, const StepShape&,
                                               const WorkspaceLayout&) override {
     return failure(ErrorCode::kUnsupported, "a fake compiles nothing");
@@ -30,7 +30,7 @@ class FakeDevice : public Device {
   Event enqueue(const Executable&, const Bindings&, std::span<const Event>) override {
     return Event::completed({});
   }
-  Result<void> import(std::span<const std::byte>) override { return {}; }
+  Result<Access> import(std::span<const std::byte>) override { return Access::kMapped; }
   Result<void> set_power_state(PowerState) override { return {}; }
 
  private:

@@ -4,11 +4,28 @@
 
 #include "base/cpu_features.h"
 #include "device/cpu/cpu_executable.h"
+#include "device/cpu/roofline.h"
+#include "graph/node_work.h"
+#include "tensor/convert.h"
 
 namespace tandem {
 namespace {
 
 constexpr int kMaxThreads = 256;
+
+std::vector<OpSupport> supported_ops(kernels::Isa isa) {
+  std::vector<OpSupport> out;
+  for (int i = 0; i < kOpCount; ++i) out.push_back({static_cast<Op>(i)});
+  for (const DTypeInfo& type : all_dtypes()) {
+    if (holds_weights(type.type)) {
+      out[static_cast<size_t>(Op::kEmbed)].weight_types.push_back(type.type);
+    }
+    if (kernels::select_linear(isa, type.type) != nullptr) {
+      out[static_cast<size_t>(Op::kLinear)].weight_types.push_back(type.type);
+    }
+  }
+  return out;
+}
 
 class CpuDevice : public Device {
  public:
@@ -18,6 +35,9 @@ class CpuDevice : public Device {
     capabilities_.isa = kernels::to_string(isa);
     capabilities_.n_threads = n_threads;
     capabilities_.shares_memory = true;
+    capabilities_.matches_reference = true;
+    capabilities_.driver = TANDEM_VERSION;
+    capabilities_.ops = supported_ops(isa);
   }
 
   const Capabilities& describe() const override { return capabilities_; }
@@ -33,15 +53,18 @@ class CpuDevice : public Device {
                               name(weight.type))};
   }
 
-  Estimate estimate(const Graph& graph, NodeRange segment, uint32_t n_tokens,
-                    uint32_t context) const override {
+  Estimate estimate(const Graph& graph, NodeRange segment, const StepLoad& load) const override {
+    const Roofline roofline = this->roofline();
     Estimate out;
     for (uint32_t i = segment.first; i < segment.first + segment.count; ++i) {
       const Node& node = graph.nodes[i];
-      out.macs += count_macs(graph, node, n_tokens, context);
-      if (const auto* linear = std::get_if<LinearAttributes>(&node.attributes)) {
-        out.bytes += graph.weights[linear->weight].bytes.size();
-      }
+      const NodeWork work = count_work(graph, node, load.n_tokens, load.context);
+      const auto* linear = std::get_if<LinearAttributes>(&node.attributes);
+      const bool integer = linear != nullptr &&
+                           kernels::uses_quantized_activations(graph.weights[linear->weight].type);
+      out.seconds += seconds_for(roofline, work, integer);
+      out.bytes += work.weight_bytes + work.state_bytes;
+      out.macs += work.macs;
     }
     return out;
   }
@@ -49,6 +72,11 @@ class CpuDevice : public Device {
   Result<std::unique_ptr<Executable>> compile(const Graph& graph, NodeRange segment,
                                               const StepShape& shape,
                                               const WorkspaceLayout& layout) override {
+    for (uint32_t i = segment.first; i < segment.first + segment.count; ++i) {
+      if (const auto reason = supports(graph, graph.nodes[i], shape)) {
+        return failure(ErrorCode::kUnsupported, "{}: {}", graph.nodes[i].name, reason->sentence);
+      }
+    }
     const std::lock_guard lock(mutex_);
     TANDEM_TRY(auto executable,
                CpuExecutable::create(graph, segment, shape, layout, kernels_, weights_, pool_));
@@ -66,15 +94,26 @@ class CpuDevice : public Device {
         static_cast<const CpuExecutable&>(executable).run(bindings, pool_, scratch_));
   }
 
-  Result<void> import(std::span<const std::byte>) override { return {}; }
+  Result<Access> import(std::span<const std::byte>) override { return Access::kMapped; }
 
   Result<void> set_power_state(PowerState) override { return {}; }
 
  private:
+  /// Measured when it is first asked for; a plan over one device never does.
+  Roofline roofline() const {
+    const std::lock_guard lock(mutex_);
+    // Without the memory to measure with, orders of magnitude must do.
+    if (!roofline_) {
+      roofline_ = measure_roofline(kernels_, pool_).value_or(Roofline{1e10, 1e9, 1e9, 1e8, 1e-6});
+    }
+    return *roofline_;
+  }
+
   Capabilities capabilities_;
   KernelSet kernels_;
-  std::mutex mutex_;  ///< one execution or compilation at a time
-  ThreadPool pool_;
+  mutable std::mutex mutex_;  ///< one execution, compilation or measurement at a time
+  mutable ThreadPool pool_;
+  mutable std::optional<Roofline> roofline_;
   Scratch scratch_;
   WeightStore weights_;
 };

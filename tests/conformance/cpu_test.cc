@@ -1,0 +1,72 @@
+// The processor behind the device contract, on every instruction set of this machine.
+
+#include <gtest/gtest.h>
+
+#include "device/cpu/cpu_device.h"
+#include "tests/conformance/conformance.h"
+
+namespace tandem::testing {
+namespace {
+
+TEST(CpuConformance, EveryOpOnEveryInstructionSetGivesTheScalarBits) {
+  for (int i = 0; i < kernels::kIsaCount; ++i) {
+    const auto isa = static_cast<kernels::Isa>(i);
+    if (!can_run(isa)) continue;
+    auto device = make_cpu_device({.n_threads = 2, .isa = isa});
+    ASSERT_TRUE(device);
+    for (const OpCase& c : all_op_cases()) {
+      const CaseResult result = check_case(**device, c, kDefaultBound);
+      EXPECT_EQ(result.verdict, Verdict::kRight)
+          << kernels::to_string(isa) << ", " << result.name << ": " << result.detail;
+    }
+  }
+}
+
+TEST(CpuConformance, BehavesAsTheContractSays) {
+  auto device = make_cpu_device({.n_threads = 2});
+  ASSERT_TRUE(device);
+  check_behaviour(**device);
+}
+
+/// Adds one to the first element of everything it computes.
+class WrongDevice : public Device {
+ public:
+  explicit WrongDevice(std::unique_ptr<Device> cpu) : cpu_(std::move(cpu)) {}
+  const Capabilities& describe() const override { return cpu_->describe(); }
+  std::optional<Reason> supports(const Graph& graph, const Node& node,
+                                 const StepShape& shape) const override {
+    return cpu_->supports(graph, node, shape);
+  }
+  Estimate estimate(const Graph& graph, NodeRange segment, const StepLoad& load) const override {
+    return cpu_->estimate(graph, segment, load);
+  }
+  Result<std::unique_ptr<Executable>> compile(const Graph& graph, NodeRange segment,
+                                              const StepShape& shape,
+                                              const WorkspaceLayout& layout) override {
+    const Node& last = graph.nodes[segment.first + segment.count - 1];
+    offset_ = layout.offsets[*last.output];
+    return cpu_->compile(graph, segment, shape, layout);
+  }
+  Event enqueue(const Executable& executable, const Bindings& bindings,
+                std::span<const Event> after) override {
+    const Event done = cpu_->enqueue(executable, bindings, after);
+    *reinterpret_cast<float*>(bindings.workspace + offset_) += 1;
+    return done;
+  }
+  Result<Access> import(std::span<const std::byte> memory) override { return cpu_->import(memory); }
+  Result<void> set_power_state(PowerState state) override { return cpu_->set_power_state(state); }
+
+ private:
+  std::unique_ptr<Device> cpu_;
+  uint64_t offset_ = 0;
+};
+
+TEST(Conformance, ADeviceThatIsWrongFailsEveryCase) {
+  WrongDevice device(std::move(*make_cpu_device({.n_threads = 1})));
+  for (const OpCase& c : all_op_cases()) {
+    EXPECT_EQ(check_case(device, c, kDefaultBound).verdict, Verdict::kWrong) << c.name;
+  }
+}
+
+}  // namespace
+}  // namespace tandem::testing
