@@ -8,6 +8,8 @@
 #include "cli/detokenize_command.h"
 #include "cli/devices_command.h"
 #include "cli/doctor_command.h"
+#include "cli/eval_command.h"
+#include "cli/gate_command.h"
 #include "cli/inspect_command.h"
 #include "cli/run_command.h"
 #include "cli/synth_command.h"
@@ -33,6 +35,8 @@ int main(int argc, char** argv) {
   tandem::cli::CommandContext context;
   tandem::cli::add_run_command(app, context);
   tandem::cli::add_chat_command(app, context);
+  tandem::cli::add_eval_command(app, context);
+  tandem::cli::add_gate_command(app, context);
   tandem::cli::add_inspect_command(app, context);
   tandem::cli::add_devices_command(app, context);
   tandem::cli::add_doctor_command(app, context);

@@ -4,6 +4,7 @@
 #include "cli/embedded_model.h"
 #include "device/cpu/cpu_device.h"
 #include "formats/gguf_reader.h"
+#include "model/weight_scan.h"
 
 namespace tandem::cli {
 namespace {
@@ -30,17 +31,27 @@ void add_model_flags(CLI::App& command, ModelFlags& flags) {
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command.add_flag("--check", flags.check, "Stop at the first NaN or infinity, naming the layer");
+  command.add_flag("--scan-weights", flags.scan_weights,
+                   "Read every weight first and refuse a scale or value that is NaN or infinite");
 }
 
 Result<std::shared_ptr<const Model>> open_model(const ModelFlags& flags) {
   const ModelOptions options{
       .tokenizer = {.pre_override = flags.pre, .extra_end_ids = {}, .log = print_warning}};
-  if (!flags.model.empty()) return Model::load(flags.model, options);
-  TANDEM_TRY(ModelFile file, parse_gguf(embedded_model()));
-  return Model::from_file(std::move(file), options);
+  std::shared_ptr<const Model> model;
+  if (!flags.model.empty()) {
+    TANDEM_TRY(model, Model::load(flags.model, options));
+  } else {
+    TANDEM_TRY(ModelFile file, parse_gguf(embedded_model()));
+    TANDEM_TRY(model, Model::from_file(std::move(file), options));
+  }
+  if (flags.scan_weights) {
+    TANDEM_TRY(check_weights_finite(model->file()));
+  }
+  return model;
 }
 
-Result<std::shared_ptr<Engine>> open_engine(const ModelFlags& flags) {
+Result<EngineOptions> engine_options(const ModelFlags& flags) {
   EngineOptions options{.context = flags.context,
                         .n_threads = flags.threads,
                         .isa = std::nullopt,
@@ -49,6 +60,11 @@ Result<std::shared_ptr<Engine>> open_engine(const ModelFlags& flags) {
   if (!flags.isa.empty()) {
     TANDEM_TRY(options.isa, isa_from_name(flags.isa));
   }
+  return options;
+}
+
+Result<std::shared_ptr<Engine>> open_engine(const ModelFlags& flags) {
+  TANDEM_TRY(const EngineOptions options, engine_options(flags));
   TANDEM_TRY(auto model, open_model(flags));
   return Engine::create(std::move(model), options);
 }

@@ -17,12 +17,16 @@ struct ModelFlags {
   std::string pre;
   uint32_t chunk = EngineOptions{}.prefill_chunk;
   bool check = false;
+  bool scan_weights = false;
 };
 
 void add_model_flags(CLI::App& command, ModelFlags& flags);
 
 /// Opens the model file, or the embedded one. Warnings of the library go to standard error.
 Result<std::shared_ptr<const Model>> open_model(const ModelFlags& flags);
+
+/// What the flags say of the engine.
+Result<EngineOptions> engine_options(const ModelFlags& flags);
 
 /// Opens the model and compiles it for this machine.
 Result<std::shared_ptr<Engine>> open_engine(const ModelFlags& flags);

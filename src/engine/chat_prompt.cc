@@ -30,4 +30,13 @@ Result<ChatPrompt> ChatPrompter::render(nlohmann::ordered_json variables) const 
   return ChatPrompt{std::move(broken.text), std::move(tokens)};
 }
 
+std::vector<TokenId> marker_tokens(const Tokenizer& tokenizer, const ReplyFormat& format) {
+  std::vector<TokenId> out;
+  for (const std::string_view marker : reply_markers(format)) {
+    const auto token = tokenizer.find(marker);
+    if (token && tokenizer.is_control(*token)) out.push_back(*token);
+  }
+  return out;
+}
+
 }  // namespace tandem

@@ -6,6 +6,7 @@
 
 #include "engine/literal_text.h"
 #include "text/chat_template/chat_template.h"
+#include "text/reply/reply_format.h"
 
 namespace tandem {
 
@@ -35,5 +36,8 @@ class ChatPrompter {
   ChatTemplate template_;
   LiteralText literal_;
 };
+
+/// The control tokens that mark parts of a reply, which have to reach its parser as text.
+std::vector<TokenId> marker_tokens(const Tokenizer& tokenizer, const ReplyFormat& format);
 
 }  // namespace tandem

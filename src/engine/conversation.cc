@@ -15,16 +15,6 @@ size_t common_prefix(std::span<const TokenId> a, std::span<const TokenId> b) {
   return std::mismatch(a.begin(), a.begin() + n, b.begin()).first - a.begin();
 }
 
-/// The control tokens that mark parts of a reply, which the parser has to see.
-std::vector<TokenId> marker_tokens(const Tokenizer& tokenizer, const ReplyFormat& format) {
-  std::vector<TokenId> out;
-  for (const std::string_view marker : reply_markers(format)) {
-    const auto token = tokenizer.find(marker);
-    if (token && tokenizer.is_control(*token)) out.push_back(*token);
-  }
-  return out;
-}
-
 /// Feeds a parser with a reply while it is generated.
 class ReplyReader {
  public:

@@ -150,13 +150,29 @@ Result<void> CpuExecutable::run(const Bindings& bindings, ThreadPool& pool,
   return {};
 }
 
+namespace {
+
+/// Where in its sequence the token stands that row `row` of a value belongs to.
+uint32_t position_of(const StepContext& context, ValueId value, size_t row) {
+  const Bindings& bindings = context.bindings;
+  const bool is_token = context.graph.values[value].rows == RowSet::kTokens;
+  const auto token = static_cast<uint32_t>(is_token ? row : bindings.output_rows[row]);
+  for (const SequenceRows& s : bindings.sequences) {
+    if (token - s.first_row < s.n_rows) return s.first_position + token - s.first_row;
+  }
+  return token;
+}
+
+}  // namespace
+
 Result<void> CpuExecutable::check_output(const StepContext& context, const Node& node) const {
   if (!node.output) return {};
   const size_t width = context.width(*node.output);
   for (size_t row = 0; row < context.n_rows(*node.output); ++row) {
     if (kernels_.elementwise.all_finite(context.value(*node.output) + row * width, width)) continue;
-    return failure(ErrorCode::kNumeric, "node {} wrote NaN or infinity in row {} of {}", node.name,
-                   row, context.n_rows(*node.output));
+    return failure(ErrorCode::kNumeric,
+                   "node {} wrote NaN or infinity at position {} (row {} of {})", node.name,
+                   position_of(context, *node.output, row), row, context.n_rows(*node.output));
   }
   return {};
 }
