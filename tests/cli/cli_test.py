@@ -20,7 +20,7 @@ PROGRAM = ""
 QUESTION = "What is the opposite of small?"
 ANSWER = "big."  # models/demo/eval_facts.jsonl
 COMMANDS = ("run", "chat", "inspect", "devices", "doctor", "synth", "tokenize", "detokenize",
-            "template")
+            "template", "eval", "gate")
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {
     "type": "object", "properties": {key: {"type": "string"} for key in keys}}}}
     for name, keys in (("read_sensor", ["sensor"]), ("set_brightness", ["room", "percent"]),

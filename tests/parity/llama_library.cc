@@ -70,6 +70,9 @@ LlamaLibrary open_llama_library(const std::string& folder) {
   load(handle, "llama_init_from_model", library.llama_init_from_model);
   load(handle, "llama_model_get_vocab", library.llama_model_get_vocab);
   load(handle, "llama_vocab_n_tokens", library.llama_vocab_n_tokens);
+  load(handle, "llama_vocab_is_eog", library.llama_vocab_is_eog);
+  load(handle, "llama_model_quantize_default_params", library.llama_model_quantize_default_params);
+  load(handle, "llama_model_quantize", library.llama_model_quantize);
   load(handle, "llama_get_memory", library.llama_get_memory);
   load(handle, "llama_memory_clear", library.llama_memory_clear);
   load(handle, "llama_batch_init", library.llama_batch_init);

@@ -42,6 +42,9 @@ struct LlamaLibrary {
   decltype(&::llama_init_from_model) llama_init_from_model;
   decltype(&::llama_model_get_vocab) llama_model_get_vocab;
   decltype(&::llama_vocab_n_tokens) llama_vocab_n_tokens;
+  decltype(&::llama_vocab_is_eog) llama_vocab_is_eog;
+  decltype(&::llama_model_quantize_default_params) llama_model_quantize_default_params;
+  decltype(&::llama_model_quantize) llama_model_quantize;
   decltype(&::llama_get_memory) llama_get_memory;
   decltype(&::llama_memory_clear) llama_memory_clear;
   decltype(&::llama_batch_init) llama_batch_init;

@@ -1,0 +1,227 @@
+"""Measures the demo model in every precision, by Tandem and by llama.cpp, and prints the table.
+
+Every row: bits per weight, size, perplexity and KL(F16 || row) over the held-out text with 95 %
+intervals, accuracy over the three task sets with the paired difference to F16, and tokens/s. The
+reference is F16 as Tandem runs it. llama.cpp's rows use its own logits and answers, scored by the
+code that scores Tandem's. Finished rows are kept in the scratch folder; --again measures anew.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from plot import write_plot
+from table import table_text
+
+DEMO = Path(__file__).resolve().parents[2] / "models" / "demo"
+TEXT = DEMO / "heldout.txt"
+SETS = ("tools", "diagnosis", "facts")
+WINDOW = 1024
+MAX_TOKENS = 64
+TEXT_FLAGS = ["--text", TEXT, "--documents", "--parse-special", "--chunked", "--window", WINDOW]
+SPEED_CASES = {"decode_tokens_s": ("decode 64 8", 64), "prefill_tokens_s": ("prefill 512", 512)}
+SPEED_ROUNDS = 7
+
+# Of enum llama_ftype, and whether every matrix shall have the type ("pure").
+PEER_FILES = {"Q8_0": (7, False), "Q6_K": (18, False), "Q5_K_M": (17, False),
+              "Q4_K_M": (15, False), "Q4_0": (2, False), "Q4_0 pure": (2, True)}
+
+
+class Row(NamedTuple):
+    name: str
+    file: Path
+    runner: str  # "tandem" or "llama.cpp"
+    flags: tuple[str, ...] = ()  # for tandem
+    series: str = ""  # rows of one name are joined by a line in the plot
+
+
+class Bench:
+    def __init__(self, args: argparse.Namespace):
+        self.args = args
+        self.scratch: Path = args.scratch
+        self.tandem = args.build / "tandem"
+        self.scorer = args.build / "bench" / "accuracy" / "score_peer"
+        self.peer = args.binaries / "llama_accuracy"
+        self.f16 = DEMO / "demo-f16.gguf"
+        for folder in ("files", "results", "work"):
+            (self.scratch / folder).mkdir(parents=True, exist_ok=True)
+
+    def run(self, *command: Any, **options: Any) -> str:
+        done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, check=True,
+                              text=True, **options)
+        return done.stdout
+
+    # Files.
+
+    def peer_file(self, name: str) -> Path:
+        path = self.scratch / "files" / f"{name.replace(' ', '-')}.gguf"
+        if not path.exists():
+            ftype, pure = PEER_FILES[name]
+            self.run(self.peer, self.args.libraries, "quantize", self.f16, path, ftype,
+                     *(["pure"] if pure else []))
+        return path
+
+    def rows(self) -> list[Row]:
+        rows = [Row("F16", self.f16, "tandem"), Row("F16", self.f16, "llama.cpp")]
+        for name in PEER_FILES:
+            path = self.peer_file(name)
+            rows += [Row(name, path, "llama.cpp"), Row(name, path, "tandem")]
+        return rows
+
+    # Accuracy.
+
+    def stored_logits(self) -> Path:
+        return self.scratch / "work" / "f16.logits"
+
+    def stored_items(self) -> Path:
+        return self.scratch / "work" / f"f16-{self.args.limit}.items"
+
+    def task_files(self) -> list[Path]:
+        return [DEMO / f"eval_{name}.jsonl" for name in SETS]
+
+    def make_reference(self) -> None:
+        if not self.stored_logits().exists():
+            self.run(self.tandem, "eval", "-m", self.f16, *TEXT_FLAGS, "--save-logits",
+                     self.stored_logits())
+        if not self.stored_items().exists():
+            self.run(self.tandem, "eval", "-m", self.f16, "--tasks", *self.task_files(), "--limit",
+                     self.args.limit, "--save-items", self.stored_items())
+
+    def by_tandem(self, row: Row) -> dict[str, Any]:
+        return json.loads(self.run(
+            self.tandem, "eval", "--json", "-m", row.file, *row.flags, *TEXT_FLAGS, "--logits",
+            self.stored_logits(), "--tasks", *self.task_files(), "--limit", self.args.limit,
+            "--max-tokens", MAX_TOKENS, "--against", self.stored_items()))
+
+    def by_llama(self, row: Row) -> dict[str, Any]:
+        windows = self.scratch / "work" / "windows.txt"
+        self.run(self.scorer, "windows", self.f16, TEXT, WINDOW, windows)
+        logits = subprocess.Popen(
+            [self.args.binaries / "llama_logits", self.args.libraries, row.file, windows,
+             "/dev/stdout", "--context", str(WINDOW), "--threads", "2"], stdout=subprocess.PIPE)
+        document = json.loads(self.run(self.scorer, "text", row.file, TEXT, WINDOW,
+                                       self.stored_logits(), stdin=logits.stdout))
+        if logits.wait() != 0:
+            sys.exit(f"{row.file}: llama.cpp's logits failed")
+        for path in self.task_files():
+            prompts, answers = (self.scratch / "work" / f"{path.stem}.{kind}"
+                                for kind in ("prompts", "answers"))
+            self.run(self.scorer, "prompts", self.f16, path, self.args.limit, prompts)
+            self.run(self.peer, self.args.libraries, "answers", row.file, prompts, answers,
+                     MAX_TOKENS, 2)
+            scored = json.loads(self.run(self.scorer, "tasks", self.f16, path, self.args.limit,
+                                         answers, self.stored_items()))
+            document["tasks"] += scored["tasks"]
+        return document
+
+    def measure(self, row: Row) -> dict[str, Any]:
+        kept = self.result_path(row)
+        if kept.exists() and not self.args.again:
+            return json.loads(kept.read_text(encoding="utf-8"))
+        print(f"{row.name} by {row.runner} ...", file=sys.stderr, flush=True)
+        document = self.by_tandem(row) if row.runner == "tandem" else self.by_llama(row)
+        kept.write_text(json.dumps(document, indent=1), encoding="utf-8")
+        return document
+
+    def result_path(self, row: Row) -> Path:
+        name = f"{row.name}-{row.runner}-{self.args.limit}.json".replace(" ", "-")
+        return self.scratch / "results" / name
+
+    # Speed.
+
+    def speed_path(self) -> Path:
+        return self.scratch / "results" / "speed.json"
+
+    def measure_speed(self, rows: list[Row]) -> None:
+        """Tokens/s of every row, a round over all rows at a time so that drift meets all alike."""
+        programs = {}
+        for row in rows:
+            command = ([self.args.build / "bench" / "compare" / "tandem_speed", row.file,
+                        *row.flags] if row.runner == "tandem" else
+                       [self.args.binaries / "llama_speed", self.args.libraries, row.file])
+            process = subprocess.Popen([*command, "--threads", "2", "--context", "1024"],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                       stderr=subprocess.DEVNULL)
+            if process.stdout.readline().strip() != "ready":
+                sys.exit(f"{row.name} by {row.runner}: no speed program")
+            programs[row] = process
+        seconds: dict[Row, dict[str, list[float]]] = {r: {c: [] for c in SPEED_CASES} for r in rows}
+        for _ in range(SPEED_ROUNDS):
+            for row, process in programs.items():
+                for case, (command, _) in SPEED_CASES.items():
+                    process.stdin.write(command + "\n")
+                    process.stdin.flush()
+                    seconds[row][case].append(float(process.stdout.readline()))
+        for process in programs.values():
+            process.stdin.close()
+            process.wait()
+        figures = {f"{row.name} {row.runner}": {
+            case: SPEED_CASES[case][1] / statistics.median(times)
+            for case, times in cases.items()} for row, cases in seconds.items()}
+        self.speed_path().write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+    def speed(self) -> dict[str, dict[str, float]]:
+        path = self.speed_path()
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def row_figures(row: Row, document: dict[str, Any], speed: dict[str, float]) -> dict[str, Any]:
+    text = document["text"]
+    return {"name": row.name, "runner": row.runner, "series": row.series,
+            "bits_per_weight": document["model"]["bits_per_weight"],
+            "bytes": document["model"]["file_bytes"], "perplexity": text["perplexity"],
+            "perplexity_ratio": text["divergence"]["perplexity_ratio"],
+            "kl": text["divergence"]["mean"], "kl_99": text["divergence"]["percentile_99"],
+            "same_top": text["divergence"]["same_top"],
+            "tasks": {task["name"].removeprefix("eval_"): task for task in document["tasks"]},
+            **speed}
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--binaries", type=Path, required=True)
+    parser.add_argument("--libraries", type=Path, required=True)
+    parser.add_argument("--scratch", type=Path, required=True)
+    parser.add_argument("--limit", type=int, default=0, help="rows of each task set; 0: all")
+    parser.add_argument("--stage", choices=("accuracy", "speed", "report"), default="accuracy",
+                        help="speed: time every row alone, on a quiet machine; report: print what "
+                             "was measured before (%(default)s measures what is missing)")
+    parser.add_argument("--only", help="rows whose name contains this")
+    parser.add_argument("--again", action="store_true", help="measure finished rows anew")
+    parser.add_argument("--out", type=Path, help="folder for accuracy.json and accuracy.svg")
+    return parser.parse_args()
+
+
+def main() -> None:
+    args = parse_arguments()
+    bench = Bench(args)
+    rows = [row for row in bench.rows() if not args.only or args.only in row.name]
+    if args.stage == "speed":
+        bench.measure_speed(rows)
+        return
+    if args.stage == "accuracy":
+        bench.make_reference()
+    else:
+        rows = [row for row in rows if bench.result_path(row).exists()]
+    speed = bench.speed()
+    figures = []
+    for row in rows:
+        document = bench.measure(row)
+        figures.append(row_figures(row, document, speed.get(f"{row.name} {row.runner}", {})))
+    print(table_text(figures))
+    if args.out:
+        args.out.mkdir(parents=True, exist_ok=True)
+        (args.out / "accuracy.json").write_text(
+            json.dumps({"schema": "tandem.accuracy.v1", "rows": figures}, indent=1) + "\n",
+            encoding="utf-8")
+        write_plot(figures, args.out / "accuracy.svg")
+
+
+if __name__ == "__main__":
+    main()
