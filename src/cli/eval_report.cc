@@ -51,7 +51,8 @@ std::string text_text(const EvaluationReport& report) {
 std::string task_text(const TaskFigures& task) {
   std::string out =
       fmt::format("{:<14} {}/{} = {:5.1f} %   95 %: {:.1f} to {:.1f}\n", task.name, task.n_right,
-                  task.n, 100 * task.accuracy, 100 * task.interval.low, 100 * task.interval.high);
+                  task.n, 100.0 * static_cast<double>(task.n_right) / static_cast<double>(task.n),
+                  100 * task.interval.low, 100 * task.interval.high);
   if (task.n_cut > 0) out += fmt::format("               {} answers cut off\n", task.n_cut);
   if (!task.paired) return out;
   return out +

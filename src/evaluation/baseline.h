@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "evaluation/evaluation.h"
+#include "evaluation/metric_values.h"
 
 namespace tandem {
 
@@ -31,9 +32,6 @@ struct BaselineMetric {
   /// How far the figure may move in the bad direction.
   double allowance() const;
 };
-
-/// Figures that were measured, by section and name. Nothing: it could not be measured.
-using MetricValues = std::map<std::string, std::map<std::string, std::optional<double>>>;
 
 /// A committed file of figures that a later run must not fall behind (docs/evaluation.md).
 class Baseline {
@@ -85,12 +83,5 @@ const char* to_string(MetricComparison::Verdict verdict);
 /// Compares the figures of the given sections; all when `sections` is empty.
 std::vector<MetricComparison> compare(const Baseline& baseline, const MetricValues& measured,
                                       const std::vector<std::string>& sections);
-
-/// The figures of an evaluation: sections accuracy, size and speed.
-MetricValues metrics_of(const EvaluationReport& report);
-
-/// Adds the figures of a file of schema tandem.metrics.v1, as other programs write it:
-/// {"schema": ..., "metrics": {section: {name: number or null}}}.
-Result<void> read_metrics(const std::string& path, std::string_view text, MetricValues& out);
 
 }  // namespace tandem
