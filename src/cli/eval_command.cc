@@ -65,8 +65,14 @@ Result<void> run(EvalFlags flags) {
   TANDEM_TRY(const auto engine, open_evaluation_engine(flags.model, flags.request));
   std::shared_ptr<Engine> reference;
   if (!flags.reference.empty()) {
-    ModelFlags other = flags.model;
-    other.model = flags.reference;
+    // What lowers precision (a smaller cache, fewer weight planes) is not the reference's: it may
+    // be the same file, run as well as it can be.
+    const ModelFlags other{.model = flags.reference,
+                           .context = flags.model.context,
+                           .threads = flags.model.threads,
+                           .isa = flags.model.isa,
+                           .pre = flags.model.pre,
+                           .chunk = flags.model.chunk};
     TANDEM_TRY(reference, open_evaluation_engine(other, flags.request));
   }
   TANDEM_TRY(const EvaluationReport report,
