@@ -32,7 +32,7 @@ static_assert(sizeof(Header) == 48);
 struct BlockHeader {
   uint32_t n_rows;
   uint32_t n_bytes;
-  uint64_t hash;  ///< of the rows, chained from the block before
+  uint64_t hash;  ///< of the rows, seeded with their number and the block before's hash
 };
 static_assert(sizeof(BlockHeader) == 16);
 
@@ -132,7 +132,7 @@ Result<void> LogitsWriter::add(const Distribution& row) {
 
 Result<void> LogitsWriter::flush() {
   if (block_rows_ == 0) return {};
-  hash_ = content_hash(block_, hash_);
+  hash_ = content_hash(block_, hash_ + block_rows_);
   const BlockHeader header{block_rows_, static_cast<uint32_t>(block_.size()), hash_};
   TANDEM_TRY(file_.write(std::as_bytes(std::span(&header, 1))));
   TANDEM_TRY(file_.write(block_));
@@ -186,7 +186,7 @@ Result<void> LogitsReader::open_block() {
   if (header.n_rows == 0) return damaged("an empty block");
   block_ = rest_.first(header.n_bytes);
   rest_ = rest_.subspan(header.n_bytes);
-  hash_ = content_hash(block_, hash_);
+  hash_ = content_hash(block_, hash_ + header.n_rows);
   if (hash_ != header.hash) return damaged("the block's checksum is wrong");
   block_rows_left_ = header.n_rows;
   return {};
