@@ -51,6 +51,20 @@ Result<void> AtomicFile::write(std::string_view text) {
   return write(std::as_bytes(std::span(text.data(), text.size())));
 }
 
+Result<void> AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = pwrite(fileno(file_), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      return failure(ErrorCode::kIo, "{}: cannot write {} bytes at offset {}: {}", path_,
+                     bytes.size(), offset, std::strerror(errno));
+    }
+    bytes = bytes.subspan(static_cast<size_t>(n));
+    offset += static_cast<uint64_t>(n);
+  }
+  return {};
+}
+
 Result<void> AtomicFile::commit() {
   const bool flushed = std::fflush(file_) == 0 && fsync(fileno(file_)) == 0;
   if (!flushed || std::rename(temporary_.c_str(), path_.c_str()) != 0) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <span>
 #include <string>
@@ -21,6 +22,8 @@ class AtomicFile {
 
   Result<void> write(std::span<const std::byte> bytes);
   Result<void> write(std::string_view text);
+  /// Writes at a place that `write` will not reach; size() does not count it.
+  Result<void> write_at(uint64_t offset, std::span<const std::byte> bytes);
   /// Bytes written so far.
   size_t size() const { return n_bytes_; }
   /// Flushes to disk and gives the file its final name.

@@ -10,6 +10,7 @@
 #include "base/mapped_file.h"
 #include "formats/metadata.h"
 #include "tensor/dtype.h"
+#include "tensor/nested_tensor.h"
 
 namespace tandem {
 
@@ -23,6 +24,8 @@ struct TensorView {
   std::span<const std::byte> bytes;
   /// Index into ModelFile::files.
   uint32_t file = 0;
+  /// The refinement to 8 bits of a Q4_0 tensor; null when there is none or it was not looked for.
+  std::shared_ptr<const NestedTensor> nested = {};
 
   uint64_t n_elements() const;
   /// "[896, 4864]", for messages.
