@@ -43,9 +43,11 @@ using QuantizeFn = void (*)(const QuantizeArgs&) noexcept;
 /// one padded with zero rows; the same bytes for every ISA.
 struct PackedMatrix {
   DType type;
-  size_t n;               ///< rows = outputs
-  size_t k;               ///< columns
-  const std::byte* data;  ///< 64-byte aligned
+  size_t n;                        ///< rows = outputs
+  size_t k;                        ///< columns
+  const std::byte* data;           ///< 64-byte aligned
+  const std::byte* low = nullptr;  ///< nested weights: the packed low plane (nested.h)
+  uint32_t low_shift = 0;          ///< its e
 };
 
 /// Bytes of the packed form; within 4 % of the file's own.

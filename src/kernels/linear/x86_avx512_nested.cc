@@ -1,0 +1,104 @@
+// AVX-512 VNNI row of nested weights: high and low nibbles make whole unsigned codes in registers,
+// so that everything behind them is Q8_0's arithmetic.
+
+#include "kernels/linear/nested.h"
+#include "kernels/linear/nested_format.h"
+#include "kernels/linear/x86_avx512_linear-inl.h"
+
+namespace tandem::kernels {
+namespace avx512 {
+namespace {
+
+using packed::High;
+using packed::kNestedOffset;
+
+/// (a & mask) | (b & ~mask)
+[[gnu::always_inline]] inline __m512i select_bits(__m512i mask, __m512i a, __m512i b) {
+  return _mm512_ternarylogic_epi32(mask, a, b, 0xca);
+}
+
+/// The eight quads of a group as 2^e q + (l + 8), unsigned bytes.
+template <int shift>
+[[gnu::always_inline]] inline void load_nested(const std::byte* high, const std::byte* low,
+                                               __m512i (&q)[8]) {
+  const __m512i nibble = _mm512_set1_epi8(15);
+  repeat<4>([&]<int v>() TANDEM_INLINE_LAMBDA {
+    const __m512i h = load512(high + v * packed::kQuadBytes);
+    const __m512i l = load512(low + v * packed::kQuadBytes);
+    const __m512i l_upper = _mm512_srli_epi16(l, 4);
+    if constexpr (shift == 4) {
+      q[v] = select_bits(nibble, l, _mm512_slli_epi16(h, 4));
+      q[v + 4] = select_bits(nibble, l_upper, h);
+    } else {
+      const __m512i field = _mm512_set1_epi8(15 << shift);
+      const __m512i first = _mm512_and_si512(_mm512_slli_epi16(h, shift), field);
+      const __m512i second = _mm512_and_si512(_mm512_srli_epi16(h, 4 - shift), field);
+      q[v] = _mm512_add_epi8(first, _mm512_and_si512(l, nibble));
+      q[v + 4] = _mm512_add_epi8(second, _mm512_and_si512(l_upper, nibble));
+    }
+  });
+}
+
+/// HOT: linear_bench.
+template <int shift, int n_rows>
+void nested_tile(const LinearArgs& a, const TileJob& job) {
+  const Input<n_rows> x(a, job.m);
+  const std::byte* block = job.tile;
+  const std::byte* low = a.w.low + job.n / kTileRows * packed::low_tile_bytes(a.w.k);
+  const int8_t* x_codes = x.codes;
+  const __m512 unit = _mm512_set1_ps(packed::kNestedUnit<shift>);
+  __m512 acc[n_rows];
+  repeat<n_rows>([&]<int r>() TANDEM_INLINE_LAMBDA { acc[r] = _mm512_setzero_ps(); });
+
+  for (size_t first = 0; first < x.n_groups; first += kChunk) {
+    const size_t left = x.n_groups - first;
+    const int n = left < kChunk ? static_cast<int>(left) : kChunk;
+    alignas(64) int32_t start[n_rows][kChunk];
+    alignas(64) float x_scale[n_rows][kChunk];
+    for (int r = 0; r < n_rows; ++r) {
+      const __m256i sums = x.sums_at(r, first, first8(n));
+      _mm256_store_ps(x_scale[r], x.scales_at(r, first, first8(n)));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(start[r]),
+                         _mm256_madd_epi16(sums, _mm256_set1_epi16(-kNestedOffset<shift>)));
+    }
+    for (int g = 0; g < n; ++g) {
+      __m512i q[8];
+      load_nested<shift>(block + High::kHeaderBytes, low, q);
+      const __m512 scale = _mm512_mul_ps(halves_at(block), unit);
+      repeat<n_rows>([&]<int r>() TANDEM_INLINE_LAMBDA {
+        const int8_t* codes = x_codes + r * x.k;
+        __m512i sum = _mm512_set1_epi32(start[r][g]);
+        repeat<8>([&]<int i>() TANDEM_INLINE_LAMBDA { sum = dot4(sum, q[i], codes + 4 * i); });
+        acc[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum),
+                                 _mm512_mul_ps(scale, _mm512_set1_ps(x_scale[r][g])), acc[r]);
+      });
+      prefetch<High, n_rows>(block, High::kBlockBytes);
+      prefetch<High, n_rows>(low, packed::kLowGroupBytes);
+      block += High::kBlockBytes;
+      low += packed::kLowGroupBytes;
+      x_codes += kActivationGroup;
+    }
+  }
+  store_outputs<n_rows>(a, job, acc);
+}
+
+template <int shift>
+void linear_nested(const LinearArgs& a) {
+  using TileFn = void (*)(const LinearArgs&, const TileJob&);
+  static constexpr TileFn kTiles[kMaxRows] = {
+      nested_tile<shift, 1>, nested_tile<shift, 2>, nested_tile<shift, 3>, nested_tile<shift, 4>,
+      nested_tile<shift, 5>, nested_tile<shift, 6>, nested_tile<shift, 7>, nested_tile<shift, 8>};
+  const size_t tile_bytes = a.w.k / packed::kGroup * High::kBlockBytes;
+  for_each_tile<kMaxRows>(a, tile_bytes, a.w.k, [&](const TileJob& job) TANDEM_INLINE_LAMBDA {
+    kTiles[job.n_rows - 1](a, job);
+  });
+}
+
+}  // namespace
+}  // namespace avx512
+
+void linear_nested_i8_16_avx512_vnni(const LinearArgs& a) noexcept {
+  a.w.low_shift == 4 ? avx512::linear_nested<4>(a) : avx512::linear_nested<3>(a);
+}
+
+}  // namespace tandem::kernels
