@@ -32,6 +32,7 @@ typedef struct tandem_model_options {
   const char* isa;        /* "scalar", "avx2", "avx512_vnni"; NULL: the best */
   uint32_t prefill_chunk; /* prompt tokens computed together; 0: 256 */
   bool check_finite;      /* stop at the first NaN or infinity */
+  const char* precision;  /* of nested files: "int4", "int8"; NULL: what the file holds */
 } tandem_model_options;
 
 typedef struct tandem_generation_options {

@@ -58,6 +58,7 @@ struct ModelOptions {
   std::string isa;               ///< forces kernels: "scalar", "avx2", "avx512_vnni"; empty: best
   uint32_t prefill_chunk = 256;  ///< prompt tokens computed together
   bool check_finite = false;     ///< stop at the first NaN or infinity, naming the layer
+  std::string precision = {};    ///< of nested files: "int4", "int8"; empty: what the file holds
 };
 
 struct GenerationOptions {

@@ -4,6 +4,7 @@
 
 #include "device/cpu/cpu_device.h"
 #include "engine/conversation.h"
+#include "engine/precision.h"
 #include "tandem/tandem.hpp"
 
 namespace tandem::api {
@@ -42,7 +43,10 @@ Result<std::shared_ptr<Engine>> open_engine(const std::string& path, const Model
   if (!options.isa.empty()) {
     TANDEM_TRY(engine_options.isa, isa_from_name(options.isa));
   }
-  TANDEM_TRY(auto model, tandem::Model::load(path));
+  tandem::ModelOptions model_options;
+  if (options.precision == "int4") model_options.missing_planes = MissingPlanes::kAccept;
+  TANDEM_TRY(auto model, tandem::Model::load(path, model_options));
+  TANDEM_TRY(engine_options.planes, choose_planes(options.precision, *model));
   return Engine::create(std::move(model), engine_options);
 }
 

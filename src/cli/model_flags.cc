@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/embedded_model.h"
 #include "device/cpu/cpu_device.h"
+#include "engine/precision.h"
 #include "formats/gguf_reader.h"
 #include "model/weight_scan.h"
 
@@ -30,6 +31,12 @@ void add_model_flags(CLI::App& command, ModelFlags& flags) {
   command.add_option("--chunk", flags.chunk, "Prompt tokens computed together")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
+  command
+      .add_option("--precision", flags.precision,
+                  "Of a nested file: int4 (its high planes) or int8 (both; the default)")
+      ->check(CLI::IsMember({"int4", "int8"}));
+  command.add_flag("--accept-int4", flags.accept_int4,
+                   "Run a nested file whose low planes were lost at INT4");
   command.add_flag("--check", flags.check, "Stop at the first NaN or infinity, naming the layer");
   command.add_flag("--scan-weights", flags.scan_weights,
                    "Read every weight first and refuse a scale or value that is NaN or infinite");
@@ -37,7 +44,9 @@ void add_model_flags(CLI::App& command, ModelFlags& flags) {
 
 Result<std::shared_ptr<const Model>> open_model(const ModelFlags& flags) {
   const ModelOptions options{
-      .tokenizer = {.pre_override = flags.pre, .extra_end_ids = {}, .log = print_warning}};
+      .tokenizer = {.pre_override = flags.pre, .extra_end_ids = {}, .log = print_warning},
+      .missing_planes = flags.accept_int4 || flags.precision == "int4" ? MissingPlanes::kAccept
+                                                                       : MissingPlanes::kRefuse};
   std::shared_ptr<const Model> model;
   if (!flags.model.empty()) {
     TANDEM_TRY(model, Model::load(flags.model, options));
@@ -48,6 +57,7 @@ Result<std::shared_ptr<const Model>> open_model(const ModelFlags& flags) {
   if (flags.scan_weights) {
     TANDEM_TRY(check_weights_finite(model->file()));
   }
+  TANDEM_TRY(choose_planes(flags.precision, *model));
   return model;
 }
 
@@ -60,6 +70,7 @@ Result<EngineOptions> engine_options(const ModelFlags& flags) {
   if (!flags.isa.empty()) {
     TANDEM_TRY(options.isa, isa_from_name(flags.isa));
   }
+  if (flags.precision == "int4") options.planes = WeightPlanes::kHigh;
   return options;
 }
 

@@ -18,6 +18,8 @@ struct ModelFlags {
   uint32_t chunk = EngineOptions{}.prefill_chunk;
   bool check = false;
   bool scan_weights = false;
+  std::string precision;  ///< "int4" or "int8" of nested files; empty: what the file holds
+  bool accept_int4 = false;
 };
 
 void add_model_flags(CLI::App& command, ModelFlags& flags);

@@ -13,6 +13,7 @@
 #include "device/reason.h"
 #include "fabric/sequence_state.h"
 #include "graph/graph.h"
+#include "tensor/weight_planes.h"
 
 namespace tandem {
 
@@ -43,6 +44,15 @@ struct SequenceRows {
   SequenceState* state;
 };
 
+/// Looks at the inputs of linear nodes while a step runs: for calibration. Called on the thread
+/// that runs the step, before the node does.
+class LinearObserver {
+ public:
+  virtual ~LinearObserver() = default;
+  /// `x` is (n_rows, weight.columns), dense.
+  virtual void observe(const Graph& graph, const Node& node, const float* x, size_t n_rows) = 0;
+};
+
 /// What one execution reads and writes. Everything is owned by the caller and must outlive the
 /// returned Event.
 struct Bindings {
@@ -52,6 +62,8 @@ struct Bindings {
   std::byte* workspace = nullptr;             ///< WorkspaceLayout::size_bytes, 64-byte aligned
   float* logits = nullptr;                    ///< (output_rows, vocabulary)
   const std::atomic<bool>* cancel = nullptr;  ///< looked at between nodes when set
+  WeightPlanes planes = WeightPlanes::kBoth;  ///< of nested weights
+  LinearObserver* observer = nullptr;         ///< told of every linear when set
   bool check_finite = false;  ///< stop at the first node that writes NaN or infinity, naming it
 };
 
@@ -61,6 +73,8 @@ class Executable {
   virtual ~Executable() = default;
   /// Bytes this segment reads from its weights to run once.
   virtual uint64_t weight_bytes() const = 0;
+  /// Those among them that WeightPlanes::kHigh leaves out.
+  virtual uint64_t low_plane_bytes() const { return 0; }
 };
 
 /// What a device takes for one op.

@@ -23,6 +23,13 @@ Result<void> DecodeBatch::step(std::span<Session* const> sessions,
     return failure(ErrorCode::kInvalidArgument, "{} sequences in one step, the limit is {}",
                    sessions.size(), outputs_.size());
   }
+  const WeightPlanes planes = sessions[0]->planes();
+  const bool same =
+      std::ranges::all_of(sessions, [&](Session* s) { return s->planes() == planes; });
+  if (!same) {
+    return failure(ErrorCode::kInvalidArgument,
+                   "sequences of one step read different weight planes");
+  }
   rows_.clear();
   for (uint32_t i = 0; i < sessions.size(); ++i) {
     TANDEM_CHECK(&sessions[i]->engine() == engine_.get());
@@ -30,7 +37,7 @@ Result<void> DecodeBatch::step(std::span<Session* const> sessions,
     rows_.push_back({i, 1, sessions[i]->n_tokens(), &sessions[i]->state_});
   }
   const auto outputs = std::span<const uint32_t>(outputs_).first(sessions.size());
-  TANDEM_TRY(engine_->forward(tokens, rows_, outputs, logits_.data(), nullptr));
+  TANDEM_TRY(engine_->forward(tokens, rows_, outputs, logits_.data(), nullptr, planes));
   for (size_t i = 0; i < sessions.size(); ++i) {
     Session& session = *sessions[i];
     session.tokens_.push_back(tokens[i]);

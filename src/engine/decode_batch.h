@@ -15,8 +15,9 @@ class DecodeBatch {
   explicit DecodeBatch(std::shared_ptr<Engine> engine);
 
   /// Appends tokens[i] to sessions[i]; every session must belong to the engine and appear once. At
-  /// most the engine's max_sequences. Each session ends as append would leave it, to the bit.
-  /// Errors as Session::append's; no session has changed after one.
+  /// most the engine's max_sequences, all at the same planes (else kInvalidArgument). Each session
+  /// ends as append would leave it, to the bit. Errors as Session::append's; no session has changed
+  /// after one.
   Result<void> step(std::span<Session* const> sessions, std::span<const TokenId> tokens);
 
  private:

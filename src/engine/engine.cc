@@ -44,7 +44,7 @@ Result<std::shared_ptr<Engine>> Engine::create(std::shared_ptr<const Model> mode
 
 Result<void> Engine::build() {
   TANDEM_TRY(device_, make_cpu_device({.n_threads = options_.n_threads, .isa = options_.isa}));
-  const GraphOptions graph_options{.context = options_.context};
+  const GraphOptions graph_options{.context = options_.context, .planes = options_.planes};
   TANDEM_TRY(prefill_.graph, build_graph(*model_, Phase::kPrefill, graph_options));
   TANDEM_TRY(decode_.graph, build_graph(*model_, Phase::kDecode, graph_options));
   const PlanRequest requests[] = {
@@ -74,9 +74,12 @@ const Graph& Engine::graph(Phase phase) const {
   return phase == Phase::kDecode ? decode_.graph : prefill_.graph;
 }
 
-uint64_t Engine::weight_bytes_per_step() const {
+uint64_t Engine::weight_bytes_per_step(WeightPlanes planes) const {
   uint64_t total = 0;
-  for (const auto& segment : decode_.segments) total += segment->weight_bytes();
+  for (const auto& segment : decode_.segments) {
+    total += segment->weight_bytes();
+    if (planes == WeightPlanes::kHigh) total -= segment->low_plane_bytes();
+  }
   return total;
 }
 
@@ -89,7 +92,7 @@ const Engine::CompiledPhase& Engine::choose_phase(std::span<const SequenceRows> 
 Result<void> Engine::forward(std::span<const TokenId> tokens,
                              std::span<const SequenceRows> sequences,
                              std::span<const uint32_t> output_rows, float* logits,
-                             const std::atomic<bool>* cancel) {
+                             const std::atomic<bool>* cancel, WeightPlanes planes) {
   const CompiledPhase& phase = choose_phase(sequences);
   TANDEM_CHECK(tokens.size() <= phase.plan->shape.max_tokens);
   TANDEM_CHECK(output_rows.size() <= phase.plan->shape.max_outputs);
@@ -100,6 +103,8 @@ Result<void> Engine::forward(std::span<const TokenId> tokens,
                           .workspace = workspace_.data(),
                           .logits = logits,
                           .cancel = cancel,
+                          .planes = planes,
+                          .observer = options_.observer,
                           .check_finite = options_.check_finite};
   std::optional<Event> last;
   for (const auto& segment : phase.segments) {

@@ -25,7 +25,11 @@ struct EngineOptions {
   uint32_t prefill_chunk = 256;                    ///< tokens of a prompt computed together
   uint32_t max_sequences = 16;                     ///< sessions that may decode in one step
   uint32_t max_outputs = 16;                       ///< rows of logits computed in one step
-  bool check_finite = false;  ///< stop at the first node that writes NaN or infinity
+  /// kHigh: nested weights are read at INT4 only and their low planes never loaded. kBoth: sessions
+  /// begin at INT8 and may change at every step.
+  WeightPlanes planes = WeightPlanes::kBoth;
+  LinearObserver* observer = nullptr;  ///< told of the inputs of every linear; outlives the engine
+  bool check_finite = false;           ///< stop at the first node that writes NaN or infinity
 };
 
 /// A loaded model and its plan, compiled. Shared by its sessions; thread safe: steps of different
@@ -46,14 +50,14 @@ class Engine {
   /// The wiring of a phase; its states describe what a session must hold.
   const Graph& graph(Phase phase) const;
   /// Bytes of weights that one forward pass streams.
-  uint64_t weight_bytes_per_step() const;
+  uint64_t weight_bytes_per_step(WeightPlanes planes = WeightPlanes::kBoth) const;
 
   /// Runs one forward pass. `logits` has a row for each of `output_rows`. Rows are limited by
   /// prefill_chunk, or by max_sequences when every sequence has one row, and outputs by
-  /// max_outputs; sessions keep to that.
+  /// max_outputs; sessions keep to that. `planes` may differ from call to call at no cost.
   Result<void> forward(std::span<const TokenId> tokens, std::span<const SequenceRows> sequences,
                        std::span<const uint32_t> output_rows, float* logits,
-                       const std::atomic<bool>* cancel);
+                       const std::atomic<bool>* cancel, WeightPlanes planes = WeightPlanes::kBoth);
 
  private:
   struct CompiledPhase {

@@ -8,7 +8,10 @@
 namespace tandem {
 
 Session::Session(std::shared_ptr<Engine> engine, SequenceState state)
-    : engine_(std::move(engine)), state_(std::move(state)), logits_(engine_->vocabulary()) {
+    : engine_(std::move(engine)),
+      state_(std::move(state)),
+      logits_(engine_->vocabulary()),
+      planes_(engine_->options().planes) {
   tokens_.reserve(engine_->context());
 }
 
@@ -36,7 +39,7 @@ Result<void> Session::check_room(std::span<const TokenId> tokens) const {
 Result<void> Session::run_chunk(std::span<const TokenId> chunk,
                                 std::span<const uint32_t> output_rows, float* logits) {
   const SequenceRows rows{0, static_cast<uint32_t>(chunk.size()), n_tokens(), &state_};
-  TANDEM_TRY(engine_->forward(chunk, {&rows, 1}, output_rows, logits, &cancelled_));
+  TANDEM_TRY(engine_->forward(chunk, {&rows, 1}, output_rows, logits, &cancelled_, planes_));
   tokens_.insert(tokens_.end(), chunk.begin(), chunk.end());
   return {};
 }

@@ -50,6 +50,10 @@ class Session {
   /// computed anew at its new positions, so the result equals a fresh session's.
   Result<void> shift_context(uint32_t n_keep);
 
+  /// How the next steps read nested weights; any step may differ from the one before.
+  WeightPlanes planes() const { return planes_; }
+  void set_planes(WeightPlanes planes) { planes_ = planes; }
+
   /// From any thread: the running or next append stops between two nodes. Cleared by append's
   /// return.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
@@ -75,6 +79,7 @@ class Session {
   std::vector<TokenId> tokens_;
   std::vector<float> logits_;
   bool has_logits_ = false;
+  WeightPlanes planes_;
   std::atomic<bool> cancelled_{false};
 };
 

@@ -15,6 +15,8 @@
 
 namespace tandem {
 
+struct NestedTensor;
+
 using ValueId = uint32_t;
 using WeightId = uint32_t;
 using StateId = uint32_t;
@@ -56,6 +58,10 @@ struct Weight {
   uint32_t columns;                  ///< reduction K; length of a vector
   std::span<const std::byte> bytes;  ///< owned by `file`, or by the caller when it is null
   std::shared_ptr<const MappedFile> file;
+  /// The tensor whose low plane refines this weight, and the row of it that is this weight's first;
+  /// null for weights that are not nested or are to be read at INT4 only.
+  std::shared_ptr<const NestedTensor> nested = {};
+  uint32_t first_nested_row = 0;
 };
 
 /// Rotation frequencies of one kind of layer: the angle of pair p at position t is

@@ -20,7 +20,8 @@ GraphContext::GraphContext(const Model& model, Phase phase, const GraphOptions& 
     : h(model.hyperparameters()),
       build(phase),
       model_(model),
-      context_(options.context == 0 ? h.context_length : options.context) {}
+      context_(options.context == 0 ? h.context_length : options.context),
+      planes_(options.planes) {}
 
 void GraphContext::enter_layer(uint32_t layer) {
   build.enter_layer(static_cast<int>(layer));
@@ -71,9 +72,15 @@ Result<WeightId> GraphContext::matrix_rows(const char* name, uint32_t total, uin
   const std::string full = full_name(name);
   TANDEM_TRY(const TensorView* found, tensor(full, columns, total));
   const size_t stride = row_bytes(found->type, columns);
-  return add({part_name(full, total, first, rows), found->type, rows, columns,
-              found->bytes.subspan(first * stride, rows * stride),
-              model_.file().files[found->file]});
+  Weight weight{part_name(full, total, first, rows),
+                found->type,
+                rows,
+                columns,
+                found->bytes.subspan(first * stride, rows * stride),
+                model_.file().files[found->file]};
+  if (planes_ == WeightPlanes::kBoth) weight.nested = found->nested;
+  weight.first_nested_row = first;
+  return add(std::move(weight));
 }
 
 Result<WeightId> GraphContext::vector(const char* name, uint32_t length) {

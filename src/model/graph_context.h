@@ -56,6 +56,7 @@ class GraphContext {
 
   const Model& model_;
   uint32_t context_;
+  WeightPlanes planes_;
   std::string prefix_;
   std::unordered_map<std::string, WeightId> added_;
 };

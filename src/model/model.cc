@@ -2,6 +2,8 @@
 
 #include "model/model.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "formats/gguf_reader.h"
 #include "model/architecture.h"
@@ -21,6 +23,7 @@ uint64_t fingerprint_of(const ModelFile& file) {
     const size_t n_bytes = std::min(kSampleBytes, t.bytes.size());
     hash = content_hash(t.bytes.first(n_bytes), hash);
     hash = content_hash(t.bytes.last(n_bytes), hash);
+    if (t.nested) hash += t.nested->checksum;
   }
   return hash;
 }
@@ -35,6 +38,7 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string& path,
 
 Result<std::shared_ptr<const Model>> Model::from_file(ModelFile file, const ModelOptions& options) {
   auto model = std::shared_ptr<Model>(new Model);
+  TANDEM_TRY(attach_low_planes(file, options.missing_planes));
   model->file_ = std::move(file);
   const Metadata& metadata = model->metadata();
   for (const TensorView& t : model->file_.tensors) model->tensors_by_name_.emplace(t.name, &t);
@@ -55,6 +59,11 @@ Result<std::shared_ptr<const Model>> Model::from_file(ModelFile file, const Mode
   TANDEM_TRY(model->chat_template_, metadata.string_or("tokenizer.chat_template", ""));
   model->fingerprint_ = fingerprint_of(model->file_);
   return std::shared_ptr<const Model>(std::move(model));
+}
+
+bool Model::is_nested() const {
+  return std::ranges::any_of(file_.tensors,
+                             [](const TensorView& t) { return t.nested != nullptr; });
 }
 
 const TensorView* Model::find_tensor(const std::string& name) const {

@@ -4,9 +4,10 @@
 #include <string>
 #include <unordered_map>
 
-#include "formats/model_file.h"
+#include "formats/nested_section.h"
 #include "graph/graph.h"
 #include "model/hyperparameters.h"
+#include "tensor/weight_planes.h"
 #include "text/tokenizer/tokenizer.h"
 
 namespace tandem {
@@ -15,6 +16,8 @@ struct Architecture;
 
 struct ModelOptions {
   TokenizerOptions tokenizer;
+  /// What to do with a file whose low planes are gone or damaged.
+  MissingPlanes missing_planes = MissingPlanes::kRefuse;
 };
 
 /// An opened model: sizes, tokenizer, template and weight views. Immutable and shared; the mapped
@@ -36,6 +39,8 @@ class Model : public std::enable_shared_from_this<Model> {
   const Tokenizer* tokenizer() const { return tokenizer_.get(); }
   /// The Jinja source of the chat template; empty when the file has none.
   const std::string& chat_template() const { return chat_template_; }
+  /// Whether any weight has a low plane, so that INT4 and INT8 are two readings.
+  bool is_nested() const;
   /// Identity of the weights and metadata, for caches and saved sessions.
   uint64_t fingerprint() const { return fingerprint_; }
 
@@ -58,6 +63,7 @@ struct GraphOptions {
   /// Positions a session may reach; some models choose their rope frequencies by it. 0: what the
   /// model was trained for.
   uint32_t context = 0;
+  WeightPlanes planes = WeightPlanes::kBoth;  ///< kHigh: low planes are left out of the graph
 };
 
 /// The model's nodes for one phase. Errors name a missing or misshapen tensor.

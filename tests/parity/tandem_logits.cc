@@ -3,6 +3,7 @@
 //
 //   tandem_logits MODEL.gguf TEXTS.txt OUT.f32
 //                 [--chunk N] [--context N] [--threads N] [--isa scalar|avx2|avx512_vnni]
+//                 [--precision int4|int8]
 #include <tandem/tandem.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 namespace {
 
 struct Arguments {
-  std::string model, texts, out, isa;
+  std::string model, texts, out, isa, precision;
   size_t chunk = 0;  ///< tokens handed over at once; 0 for a whole text
   uint32_t context = 256;
   int threads = 1;
@@ -50,6 +51,8 @@ Arguments parse_arguments(int argc, char** argv) {
       args.threads = std::atoi(value);
     } else if (option == "--isa") {
       args.isa = value;
+    } else if (option == "--precision") {
+      args.precision = value;
     } else {
       fail("unknown option " + option);
     }

@@ -8,6 +8,7 @@
 #include "device/cpu/attention_steps.h"
 #include "device/cpu/linear_steps.h"
 #include "device/cpu/row_steps.h"
+#include "kernels/linear/nested.h"
 
 namespace tandem {
 
@@ -92,7 +93,8 @@ class Lowering {
     const kernels::LinearRow* kernel = kernels::select_linear(kernels_.isa, weight.type);
     TANDEM_CHECK(kernel != nullptr);
     TANDEM_TRY(auto packed, weights_.packed(weight, pool_));
-    out_.weight_bytes_ += packed->memory.size();
+    out_.weight_bytes_ += packed->n_bytes();
+    out_.low_plane_bytes_ += packed->low.size();
     const ValueId input = node.inputs[0];
     if (kernels::uses_quantized_activations(weight.type) && quantized_ != input) {
       TANDEM_TRY(add<QuantizeStep>(node, kernels_, input));
@@ -102,7 +104,8 @@ class Lowering {
     }
     std::vector<float> bias;
     if (a.bias) bias = decode_vector(graph_.weights[*a.bias]);
-    return add<LinearStep>(node, *kernel, std::move(packed), std::move(bias), input, *node.output);
+    return add<LinearStep>(node, *kernel, kernels::select_nested(kernels_.isa), std::move(packed),
+                           std::move(bias), input, *node.output);
   }
 
   Result<void> lower_attention(const Node& node, const AttentionAttributes& a) {
@@ -142,12 +145,20 @@ Result<void> CpuExecutable::run(const Bindings& bindings, ThreadPool& pool,
     if (bindings.cancel != nullptr && bindings.cancel->load(std::memory_order_relaxed)) {
       return failure(ErrorCode::kCancelled, "cancelled");
     }
+    if (bindings.observer != nullptr) observe(context, s);
     s.step->run(context);
     if (bindings.check_finite && s.node != nullptr) {
       TANDEM_TRY(check_output(context, *s.node));
     }
   }
   return {};
+}
+
+void CpuExecutable::observe(const StepContext& context, const NodeStep& s) const {
+  const bool is_first = &s == steps_.data() || (&s - 1)->node != s.node;
+  if (s.node == nullptr || s.node->op != Op::kLinear || !is_first) return;
+  const ValueId input = s.node->inputs[0];
+  context.bindings.observer->observe(graph_, *s.node, context.value(input), context.n_rows(input));
 }
 
 namespace {

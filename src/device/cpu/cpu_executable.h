@@ -19,6 +19,7 @@ class CpuExecutable : public Executable {
                                                        WeightStore& weights, ThreadPool& pool);
 
   uint64_t weight_bytes() const override { return weight_bytes_; }
+  uint64_t low_plane_bytes() const override { return low_plane_bytes_; }
   const ScratchNeeds& scratch_needs() const { return needs_; }
 
   Result<void> run(const Bindings& bindings, ThreadPool& pool, Scratch& scratch) const;
@@ -32,6 +33,8 @@ class CpuExecutable : public Executable {
 
   CpuExecutable(const Graph& graph, const WorkspaceLayout& layout, const KernelSet& kernels)
       : graph_(graph), layout_(layout), kernels_(kernels) {}
+  /// Tells the observer of a linear, once for all its steps.
+  void observe(const StepContext& context, const NodeStep& s) const;
   Result<void> check_output(const StepContext& context, const Node& node) const;
 
   const Graph& graph_;
@@ -40,6 +43,7 @@ class CpuExecutable : public Executable {
   std::vector<NodeStep> steps_;
   ScratchNeeds needs_;
   uint64_t weight_bytes_ = 0;
+  uint64_t low_plane_bytes_ = 0;
 };
 
 }  // namespace tandem

@@ -27,7 +27,9 @@ void QuantizeStep::run(const StepContext& c) const {
 }
 
 void LinearStep::run(const StepContext& c) const {
-  kernels::LinearArgs args{.w = weight_->matrix,
+  const kernels::PackedMatrix w = weight_->view(c.bindings.planes);
+  const kernels::LinearFn run = w.low == nullptr ? kernel_.run : nested_.run;
+  kernels::LinearArgs args{.w = w,
                            .x = c.value(input_),
                            .x_stride = c.row_bytes(input_),
                            .xq = c.scratch.quantized(),
@@ -43,7 +45,7 @@ void LinearStep::run(const StepContext& c) const {
     kernels::LinearArgs part = args;
     part.n_begin = begin * kernels::kTileRows;
     part.n_end = std::min(end * kernels::kTileRows, args.w.n);
-    kernel_.run(part);
+    run(part);
   });
 }
 

@@ -22,9 +22,12 @@ class QuantizeStep : public Step {
 /// output = weight * input + bias, split over tiles of weight rows.
 class LinearStep : public Step {
  public:
-  LinearStep(const kernels::LinearRow& kernel, std::shared_ptr<const PackedWeight> weight,
-             std::vector<float> bias, ValueId input, ValueId output)
+  /// `kernel` reads the weight, or its high plane; `nested` both planes of one that has two.
+  LinearStep(const kernels::LinearRow& kernel, const kernels::LinearRow& nested,
+             std::shared_ptr<const PackedWeight> weight, std::vector<float> bias, ValueId input,
+             ValueId output)
       : kernel_(kernel),
+        nested_(nested),
         weight_(std::move(weight)),
         bias_(std::move(bias)),
         input_(input),
@@ -33,6 +36,7 @@ class LinearStep : public Step {
 
  private:
   const kernels::LinearRow& kernel_;
+  const kernels::LinearRow& nested_;
   std::shared_ptr<const PackedWeight> weight_;
   std::vector<float> bias_;  ///< empty: none
   ValueId input_, output_;

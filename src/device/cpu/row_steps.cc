@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "kernels/linear/nested.h"
 #include "tensor/convert.h"
+#include "tensor/nested_tensor.h"
 
 namespace tandem {
 namespace {
@@ -24,13 +26,24 @@ void EmbedStep::run(const StepContext& c) const {
     for (size_t row = begin; row < end; ++row) {
       const size_t token = static_cast<size_t>(c.bindings.tokens[row]);
       float* to = out + row * table_.columns;
+      const std::byte* from = table_.bytes.data() + token * stride;
+      const bool both = table_.nested && c.bindings.planes == WeightPlanes::kBoth;
       if (packed_) {
-        kernels::unpack_row(packed_->matrix, token, to);
+        unpack(token, c.bindings.planes, to);
+      } else if (both) {
+        const size_t low = (table_.first_nested_row + token) * low_row_bytes(table_.columns);
+        decode_nested_row(from, table_.nested->low.data() + low, table_.columns,
+                          table_.nested->shift, to);
       } else {
-        decode_row(table_.type, table_.bytes.data() + token * stride, to, table_.columns);
+        decode_row(table_.type, from, to, table_.columns);
       }
     }
   });
+}
+
+void EmbedStep::unpack(size_t token, WeightPlanes planes, float* out) const {
+  const kernels::PackedMatrix w = packed_->view(planes);
+  w.low == nullptr ? kernels::unpack_row(w, token, out) : kernels::unpack_nested_row(w, token, out);
 }
 
 void NormStep::run(const StepContext& c) const {

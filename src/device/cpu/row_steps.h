@@ -17,6 +17,8 @@ class EmbedStep : public Step {
   void run(const StepContext& context) const override;
 
  private:
+  void unpack(size_t token, WeightPlanes planes, float* out) const;
+
   const Weight& table_;
   std::shared_ptr<const PackedWeight> packed_;  ///< null: read the file
   ValueId output_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "kernels/linear/nested.h"
 #include "tensor/convert.h"
+#include "tensor/nested_tensor.h"
 
 namespace tandem {
 namespace {
@@ -11,7 +13,28 @@ namespace {
 // soon after they were read.
 constexpr size_t kRowsPerTask = 64;
 
+/// Packs the rows of a low plane that belong to `weight`.
+Result<void> pack_low(const Weight& weight, ThreadPool& pool, PackedWeight& out) {
+  const NestedTensor& nested = *weight.nested;
+  const size_t stride = low_row_bytes(weight.columns);
+  const auto rows = nested.low.subspan(weight.first_nested_row * stride, weight.rows * stride);
+  TANDEM_TRY(out.low, Buffer::allocate(kernels::packed_low_bytes(weight.rows, weight.columns),
+                                       weight.name.c_str()));
+  const size_t n_tasks = (weight.rows + kRowsPerTask - 1) / kRowsPerTask;
+  pool.parallel_for(n_tasks, 1, [&](size_t begin, size_t end, int) {
+    const size_t first = begin * kRowsPerTask;
+    const size_t last = std::min<size_t>(end * kRowsPerTask, weight.rows);
+    kernels::pack_low_rows(rows.data(), weight.rows, weight.columns, first, last, out.low.data());
+    nested.low_file->drop_pages(rows.subspan(first * stride, (last - first) * stride));
+  });
+  out.matrix.low = out.low.data();
+  out.matrix.low_shift = nested.shift;
+  return {};
+}
+
 Result<std::shared_ptr<const PackedWeight>> pack(const Weight& weight, ThreadPool& pool) {
+  // Before the pages of the high plane are dropped.
+  if (weight.nested) TANDEM_TRY(verify_nested(*weight.nested, pool));
   auto out = std::make_shared<PackedWeight>();
   const size_t n_bytes = kernels::packed_bytes(weight.type, weight.rows, weight.columns);
   TANDEM_TRY(out->memory, Buffer::allocate(n_bytes, weight.name.c_str()));
@@ -27,6 +50,7 @@ Result<std::shared_ptr<const PackedWeight>> pack(const Weight& weight, ThreadPoo
     }
   });
   out->matrix = {weight.type, weight.rows, weight.columns, out->memory.data()};
+  if (weight.nested) TANDEM_TRY(pack_low(weight, pool, *out));
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "graph/graph.h"
 #include "kernels/linear/linear.h"
+#include "tensor/weight_planes.h"
 
 namespace tandem {
 
@@ -17,13 +18,24 @@ namespace tandem {
 /// are dropped.
 struct PackedWeight {
   Buffer memory;
+  Buffer low;  ///< the low plane of a nested weight, apart so that INT4 never touches it
   kernels::PackedMatrix matrix;
+
+  /// Bytes that all planes take.
+  uint64_t n_bytes() const { return memory.size() + low.size(); }
+  /// The matrix as `planes` reads it.
+  kernels::PackedMatrix view(WeightPlanes planes) const {
+    kernels::PackedMatrix out = matrix;
+    if (planes == WeightPlanes::kHigh) out.low = nullptr;
+    return out;
+  }
 };
 
 /// Packs each weight once and shares it between the executables that use it. Thread safe.
 class WeightStore {
  public:
-  /// Errors: kOutOfMemory naming the tensor and the size. kNumeric for a scale that is no number.
+  /// Errors: kOutOfMemory naming the tensor and the size. kCorruptFile for nested weights whose
+  /// planes fail their checksum or hold an invalid pair.
   Result<std::shared_ptr<const PackedWeight>> packed(const Weight& weight, ThreadPool& pool);
 
  private:
