@@ -1,7 +1,7 @@
 """Generates the demo model's corpus and its evaluation sets; the same bytes every time.
 
-Writes into the given folder: train.txt, heldout.txt, eval_tools.jsonl, eval_diagnosis.jsonl and
-eval_facts.jsonl. Documents in *.txt are separated by a line that holds only U+001E.
+Writes into the given folder: train.txt, calibration.txt (its first documents), heldout.txt,
+eval_tools.jsonl, eval_diagnosis.jsonl and eval_facts.jsonl. Documents in *.txt are separated by a line that holds only U+001E.
 """
 
 import argparse
@@ -24,6 +24,7 @@ SEPARATOR = "\n\x1e\n"
 TRAIN_SEED, HELDOUT_SEED = 20261129, 7
 GLOSSES_PER_DOCUMENT = 6
 N_HELDOUT_GLOSSES = 1500
+N_CALIBRATION_DOCUMENTS = 320
 N_TOOLS, N_DIAGNOSES, N_FACTS, N_STORIES = 90000, 50000, 14000, 9000
 
 
@@ -95,6 +96,8 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     documents, heldout_glosses = train_documents()
     (args.out / "train.txt").write_text(SEPARATOR.join(documents), encoding="utf-8")
+    (args.out / "calibration.txt").write_text(
+        SEPARATOR.join(documents[:N_CALIBRATION_DOCUMENTS]), encoding="utf-8")
     write_heldout(args.out, heldout_glosses, documents)
 
 

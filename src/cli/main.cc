@@ -5,6 +5,7 @@
 #include "base/cpu_features.h"
 #include "cli/chat_command.h"
 #include "cli/command.h"
+#include "cli/convert_command.h"
 #include "cli/detokenize_command.h"
 #include "cli/devices_command.h"
 #include "cli/doctor_command.h"
@@ -40,6 +41,7 @@ int main(int argc, char** argv) {
   tandem::cli::add_inspect_command(app, context);
   tandem::cli::add_devices_command(app, context);
   tandem::cli::add_doctor_command(app, context);
+  tandem::cli::add_convert_command(app, context);
   tandem::cli::add_synth_command(app, context);
   tandem::cli::add_template_command(app, context);
   tandem::cli::add_tokenize_command(app, context);

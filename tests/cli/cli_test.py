@@ -20,7 +20,8 @@ PROGRAM = ""
 QUESTION = "What is the opposite of small?"
 ANSWER = "big."  # models/demo/eval_facts.jsonl
 COMMANDS = ("run", "chat", "inspect", "devices", "doctor", "synth", "tokenize", "detokenize",
-            "template", "eval", "gate")
+            "template", "eval", "gate", "convert")
+DEMO = pathlib.Path(__file__).parents[2] / "models/demo/demo-f16.gguf"
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {
     "type": "object", "properties": {key: {"type": "string"} for key in keys}}}}
     for name, keys in (("read_sensor", ["sensor"]), ("set_brightness", ["room", "percent"]),
@@ -278,6 +279,64 @@ class Run(CliTest):
             _, err = program.communicate(timeout=60)
         self.assertEqual(program.returncode, 1)
         self.assertIn(b"stopped by Ctrl-C", err)
+
+
+class Convert(CliTest):
+    def convert(self, name, *arguments, source=DEMO):
+        self.ok("convert", str(source), "-o", self.path(name), *arguments)
+        return self.path(name)
+
+    def test_one_file_answers_at_both_precisions_and_its_parts_come_apart_and_together(self):
+        nested = self.convert("nested.gguf")
+        for precision in ((), ("--precision", "int4"), ("--precision", "int8")):
+            self.assertEqual(self.answer("-m", nested, *precision, QUESTION)["text"], ANSWER)
+        plain = self.convert("plain.gguf", "--strip", source=nested)
+        self.fails(2, ["run", "-m", plain, "--precision", "int8", "hi"], "holds no low planes")
+        self.assertLess(os.path.getsize(plain), 0.55 * os.path.getsize(nested))
+        again = self.convert("again.gguf", "--add-refinement", str(DEMO), source=plain)
+        self.assertEqual(self.answer("-m", again, "--precision", "int8", QUESTION)["text"], ANSWER)
+
+    def test_lost_low_planes_need_consent(self):
+        nested = pathlib.Path(self.convert("nested.gguf"))
+        with nested.open("r+b") as file:
+            file.truncate(nested.stat().st_size - 1)
+        self.fails(1, ["run", "-m", str(nested), "hi"], "nested.gguf", "--accept-int4")
+        for consent in (["--accept-int4"], ["--precision", "int4"]):
+            self.assertEqual(self.answer("-m", str(nested), *consent, QUESTION)["text"], ANSWER)
+
+    def test_the_report_has_a_schema_and_the_same_input_gives_the_same_bytes(self):
+        report = json.loads(self.ok("convert", str(DEMO), "-o", self.path("a.gguf"), "--json"))
+        self.assertEqual(report["schema"], "tandem.convert.v1")
+        self.assertAlmostEqual(report["bits_per_weight"], 8.5, delta=0.1)
+        self.assertEqual({t["to"] for t in report["tensors"]}, {"nested", "F32"})
+        again = self.convert("b.gguf", "-t", "1")
+        self.assertEqual(pathlib.Path(again).read_bytes(), (self.folder / "a.gguf").read_bytes())
+
+    def test_keys_and_other_formats(self):
+        made = self.convert("m.gguf", "--quant", "q8_0", "--tensor-type", "token_embd.weight=q6_k",
+                            "--context-window", "512", "--kv", "general.name=str:작은 모델")
+        found = json.loads(self.ok("inspect", "--json", made))
+        self.assertEqual(found["name"], "작은 모델")
+        self.assertEqual(found["metadata"]["qwen3.context_length"]["value"], 512)
+        self.assertEqual({t["type"] for t in found["types"]}, {"Q8_0", "Q6_K", "F32"})
+
+    def test_wrong_arguments_are_code_2(self):
+        out = self.path("x.gguf")
+        self.fails(2, ["convert", str(DEMO), "-o", out, "--quant", "q9"], "format \"q9\"")
+        self.fails(2, ["convert", str(DEMO), "-o", out, "--kv", "a"], "KEY=TYPE:VALUE")
+        self.fails(2, ["convert", str(DEMO), "-o", out, "--context-window", "99999999"], "trained")
+        self.fails(2, ["convert", str(DEMO), "-o", out, "--budget", "4"], "--calibrate")
+        self.fails(1, ["convert", self.path("none"), "-o", out], "none")
+        self.assertFalse(os.path.exists(out))
+
+    def test_calibration_stores_what_it_saw(self):
+        text = self.path("text.txt", DEMO.with_name("calibration.txt").read_text()[:2500])
+        made = self.convert("c.gguf", "--calibrate", text)
+        found = json.loads(self.ok("inspect", "--json", "--full", made))["metadata"]
+        weights = found["tandem.activations.weights"]["value"]
+        self.assertIn("blk.0.ffn_down.weight", weights)
+        self.assertEqual(len(found["tandem.activations.maximum"]["value"]), len(weights))
+        self.assertEqual(self.answer("-m", made, QUESTION)["text"], ANSWER)
 
 
 class ChatThroughAPipe(CliTest):
