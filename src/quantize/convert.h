@@ -15,14 +15,15 @@ namespace tandem {
 
 /// What to make of a model (`tandem convert`, docs/convert.md).
 struct ConvertOptions {
-  FormatChoice formats;
-  NestedSettings nested;
-  std::string sidecar;  ///< path of a second file for the low planes; empty: behind the tensors
+  FormatChoice formats = {};
+  NestedSettings nested = {};
+  std::string sidecar =
+      {};  ///< path of a second file for the low planes; empty: behind the tensors
   const Statistics* importance = nullptr;  ///< from a file, by weight
   Calibrator* calibrator = nullptr;        ///< or measured
   /// Channels whose largest magnitude is this many times the input's rms are stored as outliers.
   float outlier_factor = 20.0f;
-  std::vector<std::string> wide_activations;  ///< patterns of weights that want 16-bit inputs
+  std::vector<std::string> wide_activations = {};  ///< patterns of weights that want 16-bit inputs
   int n_threads = 0;
   std::function<void(uint64_t done, uint64_t total)> progress = {};
 };

@@ -11,8 +11,8 @@
 namespace tandem {
 
 struct MixedOptions {
-  std::optional<double> bits_per_weight;  ///< of all tensors together; or
-  std::optional<double> max_kl;           ///< nats, measured with all choices at once
+  std::optional<double> bits_per_weight = std::nullopt;  ///< of all tensors together; or
+  std::optional<double> max_kl = std::nullopt;  ///< nats, measured with all choices at once
   /// What a matrix may become. Those of at most 5 bits are measured, the others' KL is that of the
   /// last measured one times the ratio of squared weight errors (KL grows with the square of a
   /// small change).

@@ -28,7 +28,7 @@ class SensitivityMeter {
     uint32_t max_tokens = 512;  ///< of the text
     /// Importance and feedback for 4-bit formats, as in the final conversion; null: none.
     Calibrator* calibrator = nullptr;
-    NestedSettings nested;
+    NestedSettings nested = {};
   };
 
   /// `model` is the original, opened from `source`; both outlive the meter. Errors: as

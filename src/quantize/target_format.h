@@ -36,7 +36,7 @@ struct FormatRule {
 /// What to make of every tensor of a model.
 struct FormatChoice {
   TargetFormat matrices{DType::kQ4_0, true};
-  std::vector<FormatRule> rules;  ///< the last that matches wins
+  std::vector<FormatRule> rules = {};  ///< the last that matches wins
 
   /// Vectors become F32. Matrices get the chosen format, or where their rows are no whole blocks
   /// the one with blocks of 32 nearest in size, or F16.
