@@ -1,6 +1,6 @@
 """Generates the demo model's corpus and its evaluation sets; the same bytes every time.
 
-Writes into the given folder: train.txt, calibration.txt (its first documents), heldout.txt,
+Writes into the given folder: train.txt, calibration.txt (some of its documents), heldout.txt,
 eval_tools.jsonl, eval_diagnosis.jsonl and eval_facts.jsonl. Documents in *.txt are separated by a line that holds only U+001E.
 """
 
@@ -21,10 +21,11 @@ from documents.tools import schema, tool_dialogue
 Row = TypeVar("Row")
 
 SEPARATOR = "\n\x1e\n"
-TRAIN_SEED, HELDOUT_SEED = 20261129, 7
+TRAIN_SEED, HELDOUT_SEED, CALIBRATION_SEED = 20261129, 7, 11
 GLOSSES_PER_DOCUMENT = 6
 N_HELDOUT_GLOSSES = 1500
-N_CALIBRATION_DOCUMENTS = 320
+#: Of each kind in the calibration text, about as they stand in the held-out text.
+N_CALIBRATION = {"glosses": 110, "tools": 110, "diagnoses": 60, "facts": 10, "stories": 10}
 N_TOOLS, N_DIAGNOSES, N_FACTS, N_STORIES = 90000, 50000, 14000, 9000
 
 
@@ -34,19 +35,24 @@ def grouped(lines: list[str]) -> list[str]:
             for i in range(0, len(lines), GLOSSES_PER_DOCUMENT)]
 
 
-def train_documents() -> tuple[list[str], list[str]]:
-    """(training documents in random order, glosses kept for the held-out text)."""
+def train_documents() -> tuple[list[str], list[str], list[str]]:
+    """(training documents in random order, some of each kind, glosses kept for the held-out text)."""
     rng = random.Random(TRAIN_SEED)
     lines = list(glosses())
     rng.shuffle(lines)
     heldout, lines = lines[:N_HELDOUT_GLOSSES], lines[N_HELDOUT_GLOSSES:]
-    documents = grouped(lines)
-    documents += [tool_dialogue(rng).text for _ in range(N_TOOLS)]
-    documents += [diagnosis(rng).text for _ in range(N_DIAGNOSES)]
-    documents += ["".join(fact(rng).text for _ in range(3)) for _ in range(N_FACTS)]
-    documents += ["\n".join(story(rng) for _ in range(3)) for _ in range(N_STORIES)]
+    kinds = {
+        "glosses": grouped(lines),
+        "tools": [tool_dialogue(rng).text for _ in range(N_TOOLS)],
+        "diagnoses": [diagnosis(rng).text for _ in range(N_DIAGNOSES)],
+        "facts": ["".join(fact(rng).text for _ in range(3)) for _ in range(N_FACTS)],
+        "stories": ["\n".join(story(rng) for _ in range(3)) for _ in range(N_STORIES)],
+    }
+    documents = [text for texts in kinds.values() for text in texts]
+    calibration = [text for kind, n in N_CALIBRATION.items() for text in kinds[kind][:n]]
     rng.shuffle(documents)
-    return documents, heldout
+    random.Random(CALIBRATION_SEED).shuffle(calibration)
+    return documents, calibration, heldout
 
 
 def unseen(make: Callable[[], Row], key: Callable[[Row], str], seen: set[str],
@@ -94,10 +100,9 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="folder to write to; made when missing")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    documents, heldout_glosses = train_documents()
+    documents, calibration, heldout_glosses = train_documents()
     (args.out / "train.txt").write_text(SEPARATOR.join(documents), encoding="utf-8")
-    (args.out / "calibration.txt").write_text(
-        SEPARATOR.join(documents[:N_CALIBRATION_DOCUMENTS]), encoding="utf-8")
+    (args.out / "calibration.txt").write_text(SEPARATOR.join(calibration), encoding="utf-8")
     write_heldout(args.out, heldout_glosses, documents)
 
 
