@@ -2,8 +2,13 @@
 
 #include "quantize/sensitivity.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 
 #include "base/cpu_features.h"
 #include "engine/session.h"
@@ -31,12 +36,32 @@ double divergence(std::span<const float> log_p, std::span<const float> log_q) {
   return sum;
 }
 
-}  // namespace
+/// Bytes as a mapped file that has no name on disk: devices drop the pages of weights they have
+/// packed, which must not be anybody's memory.
+Result<std::shared_ptr<const MappedFile>> in_memory_file(const std::string& name,
+                                                         std::span<const std::byte> bytes) {
+  const int file = memfd_create("weights", MFD_CLOEXEC);
+  if (file < 0)
+    return failure(ErrorCode::kIo, "{}: no memory file: {}", name, std::strerror(errno));
+  Result<void> written;
+  while (!bytes.empty() && written) {
+    const ssize_t n = write(file, bytes.data(), bytes.size());
+    if (n <= 0) {
+      written = failure(ErrorCode::kOutOfMemory, "{}: cannot hold {} bytes: {}", name, bytes.size(),
+                        std::strerror(errno));
+    } else {
+      bytes = bytes.subspan(static_cast<size_t>(n));
+    }
+  }
+  Result<std::shared_ptr<const MappedFile>> out =
+      tl::unexpected(Error{ErrorCode::kIo, name + ": not written"});
+  if (written) out = MappedFile::open(fmt::format("/proc/self/fd/{}", file));
+  close(file);
+  if (!written) return tl::unexpected(written.error());
+  return out;
+}
 
-/// A tensor's new bytes and the view that stands for them in the model.
-struct SensitivityMeter::Encoded {
-  std::vector<std::byte> high, low;
-};
+}  // namespace
 
 SensitivityMeter::~SensitivityMeter() = default;
 
@@ -103,29 +128,27 @@ Result<double> SensitivityMeter::weight_error(const Replacement& replaced) {
 
 Result<double> SensitivityMeter::measure(std::span<const Replacement> replaced) {
   ModelFile file = model_->file();
-  std::vector<std::unique_ptr<Encoded>> owned;  // outlives the run below
   for (const Replacement& r : replaced) {
     TANDEM_TRY(const EncodedTensor encoded, encode(r));
-    owned.push_back(std::make_unique<Encoded>(Encoded{{encoded.high.begin(), encoded.high.end()},
-                                                      {encoded.low.begin(), encoded.low.end()}}));
+    TANDEM_TRY(const auto high, in_memory_file(r.name, encoded.high));
     const auto found = std::ranges::find(file.tensors, r.name, &TensorView::name);
     if (found == file.tensors.end()) {
       return failure(ErrorCode::kNotFound, "tensor '{}' is missing", r.name);
     }
     found->type = r.format.type;
-    found->bytes = owned.back()->high;
+    found->bytes = high->bytes();
     found->file = static_cast<uint32_t>(file.files.size());
-    file.files.push_back(MappedFile::view(r.name, owned.back()->high));
+    file.files.push_back(high);
     if (!r.format.nested) continue;
     auto nested = std::make_shared<NestedTensor>();
     nested->name = r.name;
     nested->columns = found->dims[0];
     nested->rows = found->n_elements() / nested->columns;
-    nested->high = owned.back()->high;
-    nested->low = owned.back()->low;
+    TANDEM_TRY(nested->low_file, in_memory_file(r.name, encoded.low));
+    nested->high = high->bytes();
+    nested->low = nested->low_file->bytes();
     nested->shift = encoded.shift;
     nested->checksum = encoded.checksum;
-    nested->low_file = MappedFile::view(r.name, owned.back()->low);
     found->nested = std::move(nested);
   }
   TANDEM_TRY(auto changed, Model::from_file(std::move(file)));

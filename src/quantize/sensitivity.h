@@ -45,7 +45,6 @@ class SensitivityMeter {
   Result<double> weight_error(const Replacement& replaced);
 
  private:
-  struct Encoded;
   SensitivityMeter(const WeightSource& source, const Options& options, int n_threads)
       : source_(source), options_(options), encoder_(n_threads) {}
   using Visit = std::function<void(size_t position, std::span<const float> logits)>;
