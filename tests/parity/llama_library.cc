@@ -79,8 +79,6 @@ LlamaLibrary open_llama_library(const std::string& folder) {
   load(handle, "llama_batch_free", library.llama_batch_free);
   load(handle, "llama_decode", library.llama_decode);
   load(handle, "llama_get_logits_ith", library.llama_get_logits_ith);
-  load(handle, "llama_model_quantize_default_params", library.llama_model_quantize_default_params);
-  load(handle, "llama_model_quantize", library.llama_model_quantize);
   library.llama_log_set(log_errors, nullptr);
   library.ggml_backend_load_all_from_path(folder.c_str());
   return library;

@@ -51,8 +51,6 @@ struct LlamaLibrary {
   decltype(&::llama_batch_free) llama_batch_free;
   decltype(&::llama_decode) llama_decode;
   decltype(&::llama_get_logits_ith) llama_get_logits_ith;
-  decltype(&::llama_model_quantize_default_params) llama_model_quantize_default_params;
-  decltype(&::llama_model_quantize) llama_model_quantize;
 };
 
 /// Opens the libllama*.so of `folder` and lets it choose the processor backend that lies beside it.
