@@ -78,7 +78,7 @@ class Bench:
         return self.scratch / "work" / "f16.logits"
 
     def stored_items(self) -> Path:
-        return self.scratch / "work" / f"f16-{self.args.limit}.items"
+        return self.scratch / "work" / "f16.items"  # of whole sets, whatever the limit
 
     def task_files(self) -> list[Path]:
         return [DEMO / f"eval_{name}.jsonl" for name in SETS]
@@ -88,8 +88,8 @@ class Bench:
             self.run(self.tandem, "eval", "-m", self.f16, *TEXT_FLAGS, "--save-logits",
                      self.stored_logits())
         if not self.stored_items().exists():
-            self.run(self.tandem, "eval", "-m", self.f16, "--tasks", *self.task_files(), "--limit",
-                     self.args.limit, "--save-items", self.stored_items())
+            self.run(self.tandem, "eval", "-m", self.f16, "--tasks", *self.task_files(),
+                     "--max-tokens", MAX_TOKENS, "--save-items", self.stored_items())
 
     def by_tandem(self, row: Row) -> dict[str, Any]:
         return json.loads(self.run(
@@ -102,7 +102,8 @@ class Bench:
         self.run(self.scorer, "windows", self.f16, TEXT, WINDOW, windows)
         logits = subprocess.Popen(
             [self.args.binaries / "llama_logits", self.args.libraries, row.file, windows,
-             "/dev/stdout", "--context", str(WINDOW), "--threads", "2"], stdout=subprocess.PIPE)
+             "/dev/stdout", "--context", str(WINDOW), "--threads", str(self.args.threads)],
+            stdout=subprocess.PIPE)
         document = json.loads(self.run(self.scorer, "text", row.file, TEXT, WINDOW,
                                        self.stored_logits(), stdin=logits.stdout))
         if logits.wait() != 0:
@@ -112,7 +113,7 @@ class Bench:
                                 for kind in ("prompts", "answers"))
             self.run(self.scorer, "prompts", self.f16, path, self.args.limit, prompts)
             self.run(self.peer, self.args.libraries, "answers", row.file, prompts, answers,
-                     MAX_TOKENS, 2)
+                     MAX_TOKENS, self.args.threads)
             scored = json.loads(self.run(self.scorer, "tasks", self.f16, path, self.args.limit,
                                          answers, self.stored_items()))
             document["tasks"] += scored["tasks"]
@@ -193,6 +194,9 @@ def parse_arguments() -> argparse.Namespace:
                         help="speed: time every row alone, on a quiet machine; report: print what "
                              "was measured before (%(default)s measures what is missing)")
     parser.add_argument("--only", help="rows whose name contains this")
+    parser.add_argument("--threads", type=int, default=2,
+                        help="of llama.cpp's accuracy runs (%(default)s)")
+    parser.add_argument("--runner", choices=("tandem", "llama.cpp"), help="its rows only")
     parser.add_argument("--again", action="store_true", help="measure finished rows anew")
     parser.add_argument("--out", type=Path, help="folder for accuracy.json and accuracy.svg")
     return parser.parse_args()
@@ -201,7 +205,8 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     args = parse_arguments()
     bench = Bench(args)
-    rows = [row for row in bench.rows() if not args.only or args.only in row.name]
+    rows = [row for row in bench.rows()
+            if (args.only or "") in row.name and args.runner in (None, row.runner)]
     if args.stage == "speed":
         bench.measure_speed(rows)
         return
