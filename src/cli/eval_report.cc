@@ -67,10 +67,11 @@ std::string task_text(const TaskFigures& task) {
 }  // namespace
 
 std::string evaluation_text(const EvaluationReport& report) {
-  std::string out = fmt::format(
-      "model          {}: {:.1f} M weights, {:.3f} bits per weight, {:.1f} MB\n", report.model,
-      static_cast<double>(report.size.n_weights) * 1e-6, report.size.bits_per_weight(),
-      static_cast<double>(report.size.file_bytes) * 1e-6);
+  std::string out =
+      fmt::format("model          {}{}: {:.1f} M weights, {:.3f} bits per weight, {:.1f} MB\n",
+                  report.model, report.precision.empty() ? "" : " at " + report.precision,
+                  static_cast<double>(report.size.n_weights) * 1e-6, report.size.bits_per_weight(),
+                  static_cast<double>(report.size.file_bytes) * 1e-6);
   if (report.text) out += text_text(report);
   for (const TaskFigures& task : report.tasks) out += task_text(task);
   if (!report.against.empty() && !report.tasks.empty()) {

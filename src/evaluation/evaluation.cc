@@ -23,6 +23,14 @@ uint64_t scored_bytes(const std::vector<Window>& windows, const Tokenizer& token
   return n;
 }
 
+std::string precision_of(const Engine& engine) {
+  const auto& tensors = engine.model().file().tensors;
+  const bool is_nested = std::any_of(tensors.begin(), tensors.end(),
+                                     [](const TensorView& t) { return t.nested != nullptr; });
+  if (!is_nested) return {};
+  return engine.options().planes == WeightPlanes::kBoth ? "int8" : "int4";
+}
+
 Result<void> check_same_ids(const EvaluationText& text, const Engine& engine,
                             const Engine& reference, const TextOptions& options) {
   const std::string& source = reference.model().metadata().source();
@@ -85,7 +93,8 @@ class Evaluation {
     report_.model = model.metadata().source();
     report_.fingerprint = model.fingerprint();
     report_.isa = engine->device().describe().isa;
-    report_.size = size_of(model);
+    report_.size = size_of(model, engine->options().planes);
+    report_.precision = precision_of(*engine);
     report_.against = request.against;
     report_.bootstrap = request.bootstrap;
     report_.reference =
@@ -201,11 +210,13 @@ class Evaluation {
 
 }  // namespace
 
-ModelSize size_of(const Model& model) {
+ModelSize size_of(const Model& model, WeightPlanes planes) {
   ModelSize out;
   for (const TensorView& tensor : model.file().tensors) {
     out.n_weights += tensor.n_elements();
     out.tensor_bytes += tensor.bytes.size();
+    const bool has_low_plane = tensor.nested != nullptr && planes == WeightPlanes::kBoth;
+    if (has_low_plane) out.tensor_bytes += tensor.nested->low.size();
   }
   for (const auto& file : model.file().files) out.file_bytes += file->bytes().size();
   return out;

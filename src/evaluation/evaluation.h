@@ -34,14 +34,15 @@ struct EvaluationRequest {
 
 struct ModelSize {
   uint64_t n_weights = 0;     ///< elements of all tensors
-  uint64_t tensor_bytes = 0;  ///< as the file stores them
+  uint64_t tensor_bytes = 0;  ///< what the planes in use take
   uint64_t file_bytes = 0;
 
   double bits_per_weight() const {
     return 8.0 * static_cast<double>(tensor_bytes) / static_cast<double>(n_weights);
   }
 };
-ModelSize size_of(const Model& model);
+/// Nested weights count with the planes that are read.
+ModelSize size_of(const Model& model, WeightPlanes planes = WeightPlanes::kBoth);
 
 struct TextReport {
   std::string path;
@@ -60,6 +61,7 @@ struct EvaluationReport {
   std::string model;  ///< where it came from
   uint64_t fingerprint = 0;
   std::string isa;
+  std::string precision = {};  ///< of nested weights, "int4" or "int8"; empty without any
   ModelSize size;
   std::string reference = {};  ///< the model or file compared with
   std::string against = {};

@@ -78,6 +78,7 @@ Json evaluation_document(const EvaluationReport& report) {
                        {"bits_per_weight", report.size.bits_per_weight()},
                        {"tensor_bytes", report.size.tensor_bytes},
                        {"file_bytes", report.size.file_bytes},
+                       {"precision", report.precision.empty() ? Json() : Json(report.precision)},
                        {"isa", report.isa}};
   document["reference"] = report.reference.empty() ? Json() : Json(report.reference);
   document["against"] = report.against.empty() ? Json() : Json(report.against);
