@@ -30,6 +30,14 @@ SPEED_ROUNDS = 7
 PEER_FILES = {"Q8_0": (7, False), "Q6_K": (18, False), "Q5_K_M": (17, False),
               "Q4_K_M": (15, False), "Q4_0": (2, False), "Q4_0 pure": (2, True)}
 
+# Flags of `tandem convert`, and the readings of the file: name of the row, its --precision.
+CALIBRATE = ["--calibrate", DEMO / "calibration.txt"]
+BOTH_READINGS = [("high plane", "int4"), ("both planes", "int8")]
+NESTED_FILES = {"nested e=4": ([], BOTH_READINGS),
+                "nested calibrated e=3": (CALIBRATE, BOTH_READINGS),
+                "nested importance e=4": ([*CALIBRATE, "--no-feedback"], BOTH_READINGS)}
+MIXED_BUDGETS = ("4.25", "4.6", "4.8", "5.2", "5.6", "6.2", "7.0", "8.0")
+
 
 class Row(NamedTuple):
     name: str
@@ -65,12 +73,37 @@ class Bench:
                      *(["pure"] if pure else []))
         return path
 
-    def rows(self) -> list[Row]:
+    def converted_file(self, name: str, flags: list[Any]) -> Path:
+        path = self.scratch / "files" / f"{name.replace(' ', '-')}.gguf"
+        if not path.exists():
+            self.run(self.tandem, "convert", self.f16, "-o", path, *flags)
+        return path
+
+    def nested_rows(self) -> list[Row]:
+        rows = []
+        for name, (flags, readings) in NESTED_FILES.items():
+            path = self.converted_file(name, flags)
+            rows += [Row(f"{name}, {reading}", path, "tandem", ("--precision", precision))
+                     for reading, precision in readings]
+        return rows
+
+    def mixed_rows(self) -> list[Row]:
+        rows = []
+        for budget in MIXED_BUDGETS:
+            path = self.converted_file(f"mixed {budget}", [*CALIBRATE, "--budget", f"{budget}bpw"])
+            rows.append(Row(f"mixed {budget}", path, "tandem", (), "mixed"))
+        return rows
+
+    def peer_rows(self) -> list[Row]:
         rows = [Row("F16", self.f16, "tandem"), Row("F16", self.f16, "llama.cpp")]
         for name in PEER_FILES:
             path = self.peer_file(name)
             rows += [Row(name, path, "llama.cpp"), Row(name, path, "tandem")]
         return rows
+
+    def rows(self) -> list[Row]:
+        rows = self.peer_rows() + self.nested_rows()
+        return rows + (self.mixed_rows() if self.args.mixed else [])
 
     # Accuracy.
 
@@ -194,6 +227,7 @@ def parse_arguments() -> argparse.Namespace:
                         help="speed: time every row alone, on a quiet machine; report: print what "
                              "was measured before (%(default)s measures what is missing)")
     parser.add_argument("--only", help="rows whose name contains this")
+    parser.add_argument("--mixed", action="store_true", help="the mixed precision curve as well")
     parser.add_argument("--threads", type=int, default=2,
                         help="of llama.cpp's accuracy runs (%(default)s)")
     parser.add_argument("--runner", choices=("tandem", "llama.cpp"), help="its rows only")
@@ -205,7 +239,7 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     args = parse_arguments()
     bench = Bench(args)
-    rows = [row for row in bench.rows()
+    rows = [row for row in (bench.rows() if args.runner != "llama.cpp" else bench.peer_rows())
             if (args.only or "") in row.name and args.runner in (None, row.runner)]
     if args.stage == "speed":
         bench.measure_speed(rows)

@@ -98,6 +98,8 @@ EngineOptions parse_options(int argc, char** argv) {
       options.max_sequences = static_cast<uint32_t>(std::atoi(value.c_str()));
     } else if (name == "--chunk") {
       options.prefill_chunk = static_cast<uint32_t>(std::atoi(value.c_str()));
+    } else if (name == "--precision") {
+      if (value == "int4") options.planes = WeightPlanes::kHigh;
     } else if (name == "--isa") {
       options.isa = value_or_fail(isa_from_name(value));
     } else {
