@@ -13,6 +13,7 @@
 #include "cli/gate_command.h"
 #include "cli/inspect_command.h"
 #include "cli/run_command.h"
+#include "cli/soc_command.h"
 #include "cli/synth_command.h"
 #include "cli/template_command.h"
 #include "cli/tokenize_command.h"
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
   tandem::cli::add_devices_command(app, context);
   tandem::cli::add_doctor_command(app, context);
   tandem::cli::add_convert_command(app, context);
+  tandem::cli::add_soc_command(app, context);
   tandem::cli::add_synth_command(app, context);
   tandem::cli::add_template_command(app, context);
   tandem::cli::add_tokenize_command(app, context);
