@@ -33,10 +33,18 @@ void add_moments(const float* x, size_t n_rows, size_t n, ThreadPool& pool,
   pool.parallel_for(n, 8, [&](size_t begin, size_t end, int) {
     for (size_t i = begin; i < end; ++i) {
       float* out = &moments[i * n];
-      for (size_t row = 0; row < n_rows; ++row) {
+      size_t row = 0;
+      // Four rows at a time, so that sums are loaded and stored a quarter as often.
+      for (; row + 4 <= n_rows; row += 4) {
+        const float *a = x + row * n, *b = a + n, *c = b + n, *d = c + n;
+        const float fa = a[i], fb = b[i], fc = c[i], fd = d[i];
+        for (size_t j = i; j < n; ++j) {
+          out[j] += (fa * a[j] + fb * b[j]) + (fc * c[j] + fd * d[j]);
+        }
+      }
+      for (; row < n_rows; ++row) {
         const float* values = x + row * n;
-        const float factor = values[i];
-        for (size_t j = i; j < n; ++j) out[j] += factor * values[j];
+        for (size_t j = i; j < n; ++j) out[j] += values[i] * values[j];
       }
     }
   });

@@ -167,6 +167,14 @@ Result<EncodedTensor> TensorEncoder::copy(const WeightSource& source, size_t ind
   high_.resize(tensor.n_rows() * row_bytes(tensor.exact_type, tensor.row_length()));
   low_.clear();
   TANDEM_TRY(source.read_exact(index, 0, tensor.n_rows(), high_.data()));
+  const size_t stride = high_.size() / tensor.n_rows();
+  for (uint64_t row = 0; holds_weights(tensor.exact_type) && row < tensor.n_rows(); ++row) {
+    const size_t bad =
+        first_non_finite(tensor.exact_type, high_.data() + row * stride, tensor.row_length());
+    if (bad == tensor.row_length()) continue;
+    return failure(ErrorCode::kNumeric, "{}: tensor '{}': row {} is infinite or NaN from column {}",
+                   source.metadata().source(), tensor.name, row, bad);
+  }
   EncodedTensor out;
   out.high = high_;
   return out;

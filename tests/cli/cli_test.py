@@ -331,7 +331,7 @@ class Convert(CliTest):
 
     def test_calibration_stores_what_it_saw(self):
         text = self.path("text.txt", DEMO.with_name("calibration.txt").read_text()[:2500])
-        made = self.convert("c.gguf", "--calibrate", text)
+        made = self.convert("c.gguf", "--calibrate", text, "--no-feedback")
         found = json.loads(self.ok("inspect", "--json", "--full", made))["metadata"]
         weights = found["tandem.activations.weights"]["value"]
         self.assertIn("blk.0.ffn_down.weight", weights)
