@@ -163,7 +163,9 @@ TEST(Converted, ASidecarHoldsTheSamePlanes) {
             logits_at(make_engine(load(f.nested)), WeightPlanes::kBoth));
   std::filesystem::remove(options.sidecar);
   EXPECT_THAT(Model::load(path).error().message, HasSubstr("--add-refinement"));
-  const auto accepted = Model::load(path, {.missing_planes = MissingPlanes::kAccept});
+  ModelOptions consent;
+  consent.missing_planes = MissingPlanes::kAccept;
+  const auto accepted = Model::load(path, consent);
   ASSERT_TRUE(accepted);
   EXPECT_EQ(logits_at(make_engine(*accepted), WeightPlanes::kBoth),
             logits_at(make_engine(load(f.nested)), WeightPlanes::kHigh));
