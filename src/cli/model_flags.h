@@ -10,15 +10,15 @@ namespace tandem::cli {
 
 /// The flags of every command that runs a model.
 struct ModelFlags {
-  std::string model;  ///< path; empty: the embedded demo model
+  std::string model = {};  ///< path; empty: the embedded demo model
   uint32_t context = 0;
   int threads = 0;
-  std::string isa;
-  std::string pre;
+  std::string isa = {};
+  std::string pre = {};
   uint32_t chunk = EngineOptions{}.prefill_chunk;
   bool check = false;
   bool scan_weights = false;
-  std::string precision;  ///< "int4" or "int8" of nested files; empty: what the file holds
+  std::string precision = {};  ///< "int4" or "int8" of nested files; empty: what the file holds
   bool accept_int4 = false;
 };
 

@@ -15,7 +15,7 @@ namespace tandem {
 struct Architecture;
 
 struct ModelOptions {
-  TokenizerOptions tokenizer;
+  TokenizerOptions tokenizer = {};
   /// What to do with a file whose low planes are gone or damaged.
   MissingPlanes missing_planes = MissingPlanes::kRefuse;
 };
