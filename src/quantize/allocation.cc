@@ -65,6 +65,52 @@ void fill(std::span<const TensorCosts> tensors, uint64_t n_bytes, Allocation& ch
   }
 }
 
+/// A change of one tensor's format and what it does.
+struct Change {
+  size_t tensor, format;
+  int64_t n_bytes;
+  double loss;
+};
+
+std::vector<Change> changes_of(std::span<const TensorCosts> tensors, const Allocation& choice) {
+  std::vector<Change> out;
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    const FormatCost& now = tensors[t][choice[t]];
+    for (size_t f = 0; f < tensors[t].size(); ++f) {
+      if (f == choice[t]) continue;
+      const FormatCost& other = tensors[t][f];
+      out.push_back({t, f, static_cast<int64_t>(other.n_bytes) - static_cast<int64_t>(now.n_bytes),
+                     other.loss - now.loss});
+    }
+  }
+  return out;
+}
+
+/// Makes one tensor smaller so that another may grow, as long as a pair of changes lowers the loss:
+/// what single steps cannot find where tensors differ much in size.
+void exchange(std::span<const TensorCosts> tensors, uint64_t n_bytes, Allocation& choice) {
+  constexpr int kMaxExchanges = 200;
+  for (int i = 0; i < kMaxExchanges; ++i) {
+    const auto left = static_cast<int64_t>(n_bytes - bytes_of(tensors, choice));
+    const std::vector<Change> changes = changes_of(tensors, choice);
+    const Change *first = nullptr, *second = nullptr;
+    double best = 0;
+    for (const Change& a : changes) {
+      if (a.loss >= 0) continue;
+      for (const Change& b : changes) {
+        if (a.tensor == b.tensor || a.n_bytes + b.n_bytes > left || a.loss + b.loss >= best)
+          continue;
+        best = a.loss + b.loss;
+        first = &a;
+        second = &b;
+      }
+    }
+    if (first == nullptr) return;
+    choice[first->tensor] = first->format;
+    choice[second->tensor] = second->format;
+  }
+}
+
 }  // namespace
 
 uint64_t bytes_of(std::span<const TensorCosts> tensors, const Allocation& choice) {
@@ -83,7 +129,15 @@ Allocation allocate_within(std::span<const TensorCosts> tensors, uint64_t n_byte
   const double price =
       lowest_price([&](double p) { return bytes_of(tensors, at_price(tensors, p)) <= n_bytes; });
   Allocation out = at_price(tensors, price);
-  if (bytes_of(tensors, out) <= n_bytes) fill(tensors, n_bytes, out);
+  if (bytes_of(tensors, out) > n_bytes) return out;
+  // Two ways to spend what is left; neither is always the better one.
+  Allocation other = out;
+  exchange(tensors, n_bytes, other);
+  fill(tensors, n_bytes, other);
+  exchange(tensors, n_bytes, other);
+  fill(tensors, n_bytes, out);
+  exchange(tensors, n_bytes, out);
+  if (loss_of(tensors, other) < loss_of(tensors, out)) return other;
   return out;
 }
 
