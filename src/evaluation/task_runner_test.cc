@@ -84,11 +84,11 @@ TEST(TaskRunner, ChoosesTheLikeliest) {
 TEST(TaskRunner, PerByteScoresDoNotFavourShortChoices) {
   const auto set = *parse_task_set(
       "c.jsonl",
-      R"({"prompt": "give:", "choices": [" the", " the speech act of refuting by offering"], "expected": 0})");
+      R"({"prompt": "precocious: characterized by", "choices": [" or", " or characteristic of"], "expected": 0})");
   const auto whole = answers(set, 1)[0], per_byte = answers(set, 1, {.choice_per_byte = true})[0];
   EXPECT_EQ(whole.log_likelihoods, per_byte.log_likelihoods);
-  EXPECT_EQ(whole.text, " the");
-  EXPECT_NE(per_byte.text, " the");
+  EXPECT_EQ(whole.text, " or");
+  EXPECT_EQ(per_byte.text, " or characteristic of");
 }
 
 TEST(TaskRunner, APromptThatDoesNotFitNamesItsLine) {
