@@ -22,8 +22,8 @@ class GgufSourceTest : public testing::Test {
     GgufBytes out(3, 1);
     out.text_pair("general.architecture", "llama");
     out.tensor("matrix", {64, 3}, static_cast<uint32_t>(DType::kQ8_0), 0);
-    out.tensor("vector", {4}, static_cast<uint32_t>(DType::kF16), 416);
-    out.tensor("ids", {2}, static_cast<uint32_t>(DType::kI32), 448);
+    out.tensor("vector", {4}, static_cast<uint32_t>(DType::kF16), 224);
+    out.tensor("ids", {2}, static_cast<uint32_t>(DType::kI32), 256);
     out.pad();
     for (int i = 0; i < 192; ++i) values_.push_back(static_cast<float>(i % 17) - 8.0f);
     matrix_.resize(row_bytes(DType::kQ8_0, 192));
