@@ -51,6 +51,8 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::drop_pages(std::span<const std::byte> part) const {
+  // Viewed bytes may lie in memory that no file backs: its pages would come back as zeros.
+  if (!owns_mapping_) return;
   const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
   const uintptr_t end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
