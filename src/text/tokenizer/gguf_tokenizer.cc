@@ -12,6 +12,7 @@
 #include "text/tokenizer/pre_tokenizer_names.h"
 #include "text/tokenizer/score_model.h"
 #include "text/tokenizer/tokenizer_impl.h"
+#include "text/tokenizer/unicode_steps.h"
 #include "text/tokenizer/unigram_model.h"
 
 // Builds a tokenizer from GGUF's tokenizer.ggml.* keys. Every array is checked against the number
@@ -42,7 +43,8 @@ class GgufLoader {
     if (has_merges) TANDEM_TRY(build_bpe());
     if (kind_ == "llama") TANDEM_TRY(build_score_model());
     if (kind_ == "t5") TANDEM_TRY(build_unigram());
-    collect_end_of_generation(*impl_, options_.extra_end_ids);
+    TANDEM_TRY(const std::vector<TokenId> end_ids, end_ids_of_file());
+    collect_end_of_generation(*impl_, end_ids);
     TANDEM_TRY(choose_ends());
     return std::make_unique<const Tokenizer>(
         std::unique_ptr<const Tokenizer::Impl>(std::move(impl_)));
@@ -75,7 +77,38 @@ class GgufLoader {
     impl_->pre_tokenizer = std::move(named_.pre_tokenizer);
     impl_->pre_tokenizer_name = name;
     if (named_.characters) impl_->normalizer.add(replace_string(std::string(kSpaceMarker), " "));
-    return {};
+    return add_normal_form();
+  }
+
+  /// A key of ours: what the model's tokenizer.json normalises to, which GGUF has no key for.
+  Result<void> add_normal_form() {
+    constexpr std::string_view kKey = "tandem.tokenizer.normal_form";
+    TANDEM_TRY(const std::string form, metadata_.string_or(kKey, ""));
+    if (form.empty()) return {};
+    for (const auto& [name, value] : {std::pair("NFC", NormalForm::kNfc),
+                                      {"NFD", NormalForm::kNfd},
+                                      {"NFKC", NormalForm::kNfkc},
+                                      {"NFKD", NormalForm::kNfkd}}) {
+      if (form != name) continue;
+      impl_->normalizer.add(to_normal_form(value));
+      return {};
+    }
+    return corrupt("{} is \"{}\", must be NFC, NFD, NFKC or NFKD", kKey, form);
+  }
+
+  /// A key of ours: GGUF's own name one end token of each kind, models declare several.
+  Result<std::vector<TokenId>> end_ids_of_file() const {
+    constexpr std::string_view kKey = "tandem.tokenizer.end_ids";
+    std::vector<TokenId> out = options_.extra_end_ids;
+    if (!metadata_.contains(kKey)) return out;
+    TANDEM_TRY(const std::vector<int32_t> ids, metadata_.integers(kKey));
+    for (const int32_t id : ids) {
+      if (!impl_->vocabulary.contains(id)) {
+        return corrupt("{} has {}, but there are {} tokens", kKey, id, impl_->vocabulary.size());
+      }
+      out.push_back(id);
+    }
+    return out;
   }
 
   /// The strings of an array key, without copying them.

@@ -9,29 +9,19 @@
 #include "text/tokenizer/byte_level.h"
 #include "text/tokenizer/end_markers.h"
 #include "text/tokenizer/json_ends.h"
-#include "text/tokenizer/json_reader.h"
 #include "text/tokenizer/json_steps.h"
 #include "text/tokenizer/piece_spelling.h"
 #include "text/tokenizer/pre_tokenizer_names.h"
 #include "text/tokenizer/tokenizer_impl.h"
+#include "text/tokenizer/tokenizer_json.h"
 #include "text/tokenizer/unigram_model.h"
 
-// Builds a tokenizer from a Hugging Face tokenizer.json. The vocabulary and the merges, nearly all
-// of the file, are streamed; the rest becomes a small tree.
+// Builds a tokenizer from a Hugging Face tokenizer.json.
 
 namespace tandem {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr int64_t kMaxId = int64_t{1} << 24;
-
-/// A piece on its way into the vocabulary.
-struct Entry {
-  std::string text;
-  int64_t id;
-  double score = 0;
-};
 
 class JsonLoader {
  public:
@@ -39,18 +29,15 @@ class JsonLoader {
       : text_(text), options_(options) {}
 
   Result<std::unique_ptr<const Tokenizer>> load() {
-    TANDEM_TRY(read_top_level());
-    TANDEM_TRY(steps_, read_json_steps(top_["normalizer"], top_["pre_tokenizer"]));
+    TANDEM_TRY(file_, TokenizerJson::read(text_));
+    TANDEM_TRY(steps_, read_json_steps(file_.top["normalizer"], file_.top["pre_tokenizer"]));
     impl_->normalizer = std::move(steps_.normalizer);
     impl_->pre_tokenizer = std::move(steps_.pre_tokenizer);
     TANDEM_TRY(override_pre_tokenizer());
-    TANDEM_TRY(read_model_settings());
-    TANDEM_TRY(read_vocabulary());
-    TANDEM_TRY(read_added_tokens());
     TANDEM_TRY(fill_vocabulary());
     TANDEM_TRY(build_model());
-    TANDEM_TRY(JsonEnds ends,
-               read_json_ends(top_["post_processor"], top_["decoder"], impl_->vocabulary.size()));
+    TANDEM_TRY(JsonEnds ends, read_json_ends(file_.top["post_processor"], file_.top["decoder"],
+                                             impl_->vocabulary.size()));
     impl_->before_text = std::move(ends.before_text);
     impl_->after_text = std::move(ends.after_text);
     impl_->strip_first_space = ends.strip_first_space;
@@ -66,61 +53,6 @@ class JsonLoader {
     return failure(ErrorCode::kCorruptFile, "tokenizer.json: {}",
                    fmt::format(format, std::forward<Args>(args)...));
   }
-  static tl::unexpected<Error> unsupported(std::string_view part, std::string_view what) {
-    return failure(ErrorCode::kUnsupported, "tokenizer.json: {} \"{}\" is not supported", part,
-                   what);
-  }
-
-  static Result<Json> parse_small(std::string_view text) {
-    Json value = Json::parse(text, nullptr, false);
-    if (value.is_discarded()) return corrupt("\"{}\" is not valid JSON", text.substr(0, 60));
-    return value;
-  }
-
-  /// Members of the top level and of "model" go into trees, "vocab" and "merges" excepted.
-  Result<void> read_top_level() {
-    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
-    JsonReader reader(text_);
-    TANDEM_TRY(reader.expect('{'));
-    top_ = Json::object();
-    model_ = Json::object();
-    bool first = true;
-    std::string key;
-    while (true) {
-      TANDEM_TRY(const bool more, reader.next_item('}', first));
-      if (!more) break;
-      TANDEM_TRY(reader.string(key));
-      TANDEM_TRY(reader.expect(':'));
-      if (key == "model") {
-        TANDEM_TRY(read_model_members(reader));
-        continue;
-      }
-      TANDEM_TRY(const std::string_view raw, reader.raw_value());
-      TANDEM_TRY(top_[key], parse_small(raw));
-    }
-    return reader.expect_end();
-  }
-
-  Result<void> read_model_members(JsonReader& reader) {
-    TANDEM_TRY(reader.expect('{'));
-    bool first = true;
-    std::string key;
-    while (true) {
-      TANDEM_TRY(const bool more, reader.next_item('}', first));
-      if (!more) return {};
-      TANDEM_TRY(reader.string(key));
-      TANDEM_TRY(reader.expect(':'));
-      TANDEM_TRY(const std::string_view raw, reader.raw_value());
-      if (key == "vocab") {
-        vocab_text_ = raw;
-      } else if (key == "merges") {
-        merges_text_ = raw;
-      } else {
-        TANDEM_TRY(model_[key], parse_small(raw));
-      }
-    }
-  }
-
   Result<void> override_pre_tokenizer() {
     impl_->pre_tokenizer_name = "tokenizer.json";
     if (options_.pre_override.empty()) return {};
@@ -128,87 +60,6 @@ class JsonLoader {
     impl_->pre_tokenizer = std::move(named.pre_tokenizer);
     impl_->pre_tokenizer_name = options_.pre_override;
     steps_.byte_level = !named.characters;
-    return {};
-  }
-
-  bool model_flag(const char* key) const {
-    const auto found = model_.find(key);
-    return found != model_.end() && found->is_boolean() && found->get<bool>();
-  }
-  std::string model_text(const char* key) const {
-    const auto found = model_.find(key);
-    return found != model_.end() && found->is_string() ? found->get<std::string>() : std::string();
-  }
-
-  Result<void> read_model_settings() {
-    kind_ = model_text("type");
-    // Old files leave the type out; only BPE has merges, only unigram an unk_id.
-    if (kind_.empty() && !merges_text_.empty()) kind_ = "BPE";
-    if (kind_.empty() && model_.contains("unk_id")) kind_ = "Unigram";
-    if (kind_ != "BPE" && kind_ != "Unigram") return unsupported("model", kind_);
-    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-      if (!model_text(key).empty()) return unsupported(key, model_text(key));
-    }
-    const auto dropout = model_.find("dropout");
-    if (dropout != model_.end() && dropout->is_number() && dropout->get<double>() != 0) {
-      return unsupported("model", "dropout");
-    }
-    return {};
-  }
-
-  Result<void> read_vocabulary() {
-    JsonReader reader(vocab_text_);
-    const bool is_list = kind_ == "Unigram";
-    TANDEM_TRY(reader.expect(is_list ? '[' : '{'));
-    bool first = true;
-    while (true) {
-      TANDEM_TRY(const bool more, reader.next_item(is_list ? ']' : '}', first));
-      if (!more) break;
-      Entry entry;
-      entry.id = static_cast<int64_t>(entries_.size());
-      if (is_list) TANDEM_TRY(reader.expect('['));
-      TANDEM_TRY(reader.string(entry.text));
-      TANDEM_TRY(reader.expect(is_list ? ',' : ':'));
-      if (is_list) {
-        TANDEM_TRY(entry.score, reader.number());
-        TANDEM_TRY(reader.expect(']'));
-      } else {
-        TANDEM_TRY(entry.id, reader.integer());
-      }
-      if (entry.id < 0 || entry.id >= kMaxId) {
-        return corrupt("token \"{}\" has id {}, outside 0 to {}", entry.text, entry.id, kMaxId - 1);
-      }
-      entries_.push_back(std::move(entry));
-    }
-    return reader.expect_end();
-  }
-
-  Result<void> read_added_tokens() {
-    const Json& list = top_["added_tokens"];
-    if (list.is_null()) return {};
-    if (!list.is_array()) return corrupt("added_tokens is not an array");
-    for (const Json& item : list) {
-      const bool valid = item.is_object() && item.contains("id") &&
-                         item["id"].is_number_integer() && item.contains("content") &&
-                         item["content"].is_string();
-      if (!valid) return corrupt("added_tokens has an entry without id and content");
-      const auto id = item["id"].get<int64_t>();
-      AddedToken token;
-      token.text = item["content"].get<std::string>();
-      if (id < 0 || id >= kMaxId) {
-        return corrupt("added token \"{}\" has id {}, outside 0 to {}", token.text, id, kMaxId - 1);
-      }
-      const auto flag = [&](const char* key) {
-        return item.contains(key) && item[key].is_boolean() && item[key].get<bool>();
-      };
-      token.id = static_cast<TokenId>(id);
-      token.control = flag("special");
-      token.strip_left = flag("lstrip");
-      token.strip_right = flag("rstrip");
-      token.single_word = flag("single_word");
-      token.normalized = flag("normalized");
-      if (!token.text.empty()) added_.push_back(std::move(token));
-    }
     return {};
   }
 
@@ -221,27 +72,27 @@ class JsonLoader {
   /// bounded so that a small file cannot ask for a large table.
   Result<void> fill_vocabulary() {
     std::set<std::string_view> known;
-    for (const AddedToken& token : added_) known.insert(token.text);
-    for (const AddedToken& token : added_) entries_.push_back({token.text, token.id, 0});
-    const size_t n_model = entries_.size() - added_.size();
-    std::vector<size_t> order(entries_.size());
+    for (const AddedToken& token : file_.added) known.insert(token.text);
+    for (const AddedToken& token : file_.added) file_.tokens.push_back({token.text, token.id, 0});
+    const size_t n_model = file_.tokens.size() - file_.added.size();
+    std::vector<size_t> order(file_.tokens.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return entries_[a].id < entries_[b].id; });
-    if (entries_.empty()) return corrupt("the vocabulary is empty");
-    const auto n_tokens = static_cast<size_t>(entries_[order.back()].id) + 1;
-    if (n_tokens > 4 * entries_.size() + 65536) {
+                     [&](size_t a, size_t b) { return file_.tokens[a].id < file_.tokens[b].id; });
+    if (file_.tokens.empty()) return corrupt("the vocabulary is empty");
+    const auto n_tokens = static_cast<size_t>(file_.tokens[order.back()].id) + 1;
+    if (n_tokens > 4 * file_.tokens.size() + 65536) {
       return corrupt("ids go up to {}, but there are only {} tokens", n_tokens - 1,
-                     entries_.size());
+                     file_.tokens.size());
     }
     size_t n_bytes = 0;
-    for (const Entry& entry : entries_) n_bytes += entry.text.size();
+    for (const JsonToken& entry : file_.tokens) n_bytes += entry.text.size();
     if (n_bytes > Vocabulary::kMaxBytes) return corrupt("the vocabulary has {} bytes", n_bytes);
     Vocabulary& vocabulary = impl_->vocabulary;
     vocabulary.reserve(n_tokens, n_bytes);
-    const std::string unk = model_text("unk_token");
+    const std::string unk = file_.model_text("unk_token");
     for (const size_t index : order) {
-      const Entry& entry = entries_[index];
+      const JsonToken& entry = file_.tokens[index];
       if (entry.id < vocabulary.size()) {
         // Added tokens repeat entries of the model's vocabulary; they name the kind.
         TANDEM_TRY(merge_repeated(entry, index >= n_model));
@@ -250,10 +101,10 @@ class JsonLoader {
       while (vocabulary.size() < entry.id) add_token("", TokenKind::kUnused, 0);
       TokenKind kind = TokenKind::kNormal;
       if (index >= n_model) {
-        kind = added_[index - n_model].control ? TokenKind::kControl : TokenKind::kUserDefined;
+        kind = file_.added[index - n_model].control ? TokenKind::kControl : TokenKind::kUserDefined;
       } else if (!unk.empty() && entry.text == unk && !known.contains(entry.text)) {
         kind = TokenKind::kUnknown;
-      } else if (model_flag("byte_fallback") && byte_token_value(entry.text) >= 0) {
+      } else if (file_.model_flag("byte_fallback") && byte_token_value(entry.text) >= 0) {
         kind = TokenKind::kByte;
       }
       last_text_ = entry.text;
@@ -266,8 +117,8 @@ class JsonLoader {
                                "one (first: {} and {}); the lowest id is used",
                                duplicates.count, duplicates.first, duplicates.second));
     }
-    impl_->added = AddedTokens(std::move(added_));
-    entries_.clear();
+    impl_->added = AddedTokens(std::move(file_.added));
+    file_.tokens.clear();
     return {};
   }
 
@@ -277,28 +128,28 @@ class JsonLoader {
   }
 
   /// A second entry with the id of the token added last: fine when it has the same text.
-  Result<void> merge_repeated(const Entry& entry, bool is_added) {
+  Result<void> merge_repeated(const JsonToken& entry, bool is_added) {
     if (entry.text != last_text_) {
       return corrupt("id {} belongs to both \"{}\" and \"{}\"", entry.id, last_text_, entry.text);
     }
     if (!is_added) return {};
-    const auto token = std::find_if(added_.begin(), added_.end(), [&](const AddedToken& added) {
-      return added.id == entry.id && added.text == entry.text;
-    });
-    const bool control = token != added_.end() && token->control;
+    const auto token = std::find_if(
+        file_.added.begin(), file_.added.end(),
+        [&](const AddedToken& added) { return added.id == entry.id && added.text == entry.text; });
+    const bool control = token != file_.added.end() && token->control;
     impl_->vocabulary.set_kind(static_cast<TokenId>(entry.id),
                                control ? TokenKind::kControl : TokenKind::kUserDefined);
     return {};
   }
 
   Result<void> build_model() {
-    if (kind_ == "Unigram") return build_unigram();
+    if (file_.kind == "Unigram") return build_unigram();
     BpeOptions options;
     options.byte_level = steps_.byte_level;
-    options.ignore_merges = model_flag("ignore_merges");
-    options.byte_fallback = model_flag("byte_fallback");
-    options.fuse_unk = model_flag("fuse_unk");
-    const std::string unk = model_text("unk_token");
+    options.ignore_merges = file_.model_flag("ignore_merges");
+    options.byte_fallback = file_.model_flag("byte_fallback");
+    options.fuse_unk = file_.model_flag("fuse_unk");
+    const std::string unk = file_.model_text("unk_token");
     if (!unk.empty()) {
       options.unk = find_token(unk);
       if (options.unk == kNoToken) return corrupt("unk_token \"{}\" is no token", unk);
@@ -312,15 +163,15 @@ class JsonLoader {
 
   Result<void> build_unigram() {
     TokenId unk = kNoToken;
-    const auto found = model_.find("unk_id");
-    if (found != model_.end() && found->is_number_unsigned()) {
+    const auto found = file_.model.find("unk_id");
+    if (found != file_.model.end() && found->is_number_unsigned()) {
       const auto id = found->get<uint64_t>();
       if (id >= scores_.size()) return corrupt("unk_id is {} of {} tokens", id, scores_.size());
       unk = static_cast<TokenId>(id);
       impl_->unk = unk;
     }
     impl_->model = std::make_unique<UnigramModel>(impl_->vocabulary, std::move(scores_), unk,
-                                                  model_flag("byte_fallback"));
+                                                  file_.model_flag("byte_fallback"));
     return {};
   }
 
@@ -333,46 +184,20 @@ class JsonLoader {
     return impl_->vocabulary.find(piece);
   }
 
-  /// "a b" or ["a", "b"], in order of rank.
   Result<MergeTable> read_merges() {
     MergeTable table;
-    if (merges_text_.empty()) return corrupt("model.merges is missing");
-    table.reserve(
-        static_cast<size_t>(std::count(merges_text_.begin(), merges_text_.end(), '"') / 2));
-    JsonReader reader(merges_text_);
-    TANDEM_TRY(reader.expect('['));
-    bool first = true;
-    std::string left;
-    std::string right;
+    const std::string_view text = file_.merges_text;
+    table.reserve(static_cast<size_t>(std::count(text.begin(), text.end(), '"') / 2));
     std::string joined;
-    for (uint32_t rank = 0;; ++rank) {
-      TANDEM_TRY(const bool more, reader.next_item(']', first));
-      if (!more) break;
-      if (reader.next_is('[')) {
-        TANDEM_TRY(reader.expect('['));
-        TANDEM_TRY(reader.string(left));
-        TANDEM_TRY(reader.expect(','));
-        TANDEM_TRY(reader.string(right));
-        TANDEM_TRY(reader.expect(']'));
-      } else {
-        TANDEM_TRY(reader.string(left));
-        const size_t space = left.find(' ', 1);
-        if (space == std::string::npos) {
-          return corrupt("merge {} \"{}\" is not two parts with a space between", rank, left);
-        }
-        right = left.substr(space + 1);
-        left.resize(space);
-      }
+    TANDEM_TRY(file_.for_each_merge([&](uint32_t rank, const std::string& left,
+                                        const std::string& right) -> Result<void> {
       joined.clear();
       append_piece_bytes(joined, left, spelling());
       const size_t cut = joined.size();
       append_piece_bytes(joined, right, spelling());
-      if (!table.add_pieces(impl_->vocabulary, joined, cut, rank)) {
-        return corrupt("merge {} \"{}\" + \"{}\" names a piece that is no token", rank, left,
-                       right);
-      }
-    }
-    TANDEM_TRY(reader.expect_end());
+      if (table.add_pieces(impl_->vocabulary, joined, cut, rank)) return {};
+      return corrupt("merge {} \"{}\" + \"{}\" names a piece that is no token", rank, left, right);
+    }));
     return table;
   }
 
@@ -403,14 +228,8 @@ class JsonLoader {
   std::string_view text_;
   const TokenizerOptions& options_;
   std::unique_ptr<Tokenizer::Impl> impl_ = std::make_unique<Tokenizer::Impl>();
-  Json top_;
-  Json model_;
-  std::string kind_;
-  std::string_view vocab_text_;
-  std::string_view merges_text_;
+  TokenizerJson file_;
   JsonSteps steps_;
-  std::vector<Entry> entries_;
-  std::vector<AddedToken> added_;
   std::vector<double> scores_;
   std::string last_text_;
 };

@@ -1,6 +1,7 @@
 #include "text/tokenizer/pre_tokenizer_names.h"
 
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 // The pre-tokenizers that GGUF files name. The regular expressions are those of the models' own
@@ -158,7 +159,52 @@ const std::vector<Row>& rows() {
   return kRows;
 }
 
+constexpr std::string_view kProbe =
+    "It's we'LL they'Ve I'd 'sT o'clock don't isn't can'\u017F ''s 1 12 123 1234 12345 123456 "
+    "1234567 3.14 1,000,000 x86_64 v2.0-rc1 a1b2 \u00BD \u00B2 \u2167 \u0663\u0664\u0665 "
+    "\uFF11\uFF12\uFF13\tTab\t\tend  two   three    four\n\n\nline \n  indent\r\nCRLF\r\n\r\n   "
+    "\nHTTPServer XMLHttpRequest camelCase ABC Abc aBC \u00E9\u00C9 \u01C5 \u02B0 e\u0301a\u0308 "
+    "n\u0303 \uC548\uB155\uD558\uC138\uC694 \uC138\uACC4 \uC11C\uC6B8\uC5ED3\uBC88 "
+    "\u1112\u1161\u11AB \u6F22\u5B57 \u4E16\u754C\u4E16\u754C \u304B\u306A "
+    "\u30AB\u30BF\u30AB\u30CA \u0E44\u0E17\u0E22 \u0E20\u0E32\u0E29\u0E32 "
+    "\u0627\u0644\u0639\u0631\u0628\u064A\u0629 \u05E2\u05D1\u05E8\u05D9\u05EA "
+    "\u0939\u093F\u0928\u094D\u0926\u0940 \u0BA4\u0BAE\u0BBF\u0BB4\u0BCD "
+    "\u0440\u0443\u0441\u0441\u043A\u0438\u0439 \u0395\u03BB\u03BB\u03B7\u03BD "
+    "\U0001F600\U0001F469\u200D\U0001F467\U0001F1F0\U0001F1F7 \u201Cquoted\u201D "
+    "\u2018x\u2019 \u2014 \u2026 \u3001\u3002\uFF01\uFF1F \u00AB\u00BB \u00A3\u00A3 "
+    "\u20AC5 $10 `code` #tag @user /path/to/file.txt C:\\dir http://a.b/c?d=e&f=g "
+    "{\"k\": [1, 2]} <b>t</b> !!! ... --- *** === ~~~ +++ ((())) foo_bar __init__ \u00A0nbsp"
+    "\u3000wide\u2028ls 'em 'Tis (a)b [c]d /e/f word";
+
+class WordList final : public WordSink {
+ public:
+  void add(const Word& word) override { words.emplace_back(word.text); }
+  std::vector<std::string> words;
+};
+
+Result<std::vector<std::string>> words_of_probe(const PreTokenizer& pre_tokenizer) {
+  WordList list;
+  TANDEM_TRY(pre_tokenizer.split({kProbe}, true, list));
+  return std::move(list.words);
+}
+
 }  // namespace
+
+std::string_view pre_tokenizer_probe() { return kProbe; }
+
+Result<std::string> pre_tokenizer_name_of(const PreTokenizer& wanted, bool ignore_merges) {
+  TANDEM_TRY(const auto words, words_of_probe(wanted));
+  std::string alike;
+  for (const Row& row : rows()) {
+    if (row.characters) continue;
+    TANDEM_TRY(const NamedPreTokenizer named, pre_tokenizer_by_name(row.names.front()));
+    TANDEM_TRY(const auto row_words, words_of_probe(named.pre_tokenizer));
+    if (row_words != words) continue;
+    if (row.ignore_merges == ignore_merges) return std::string(row.names.front());
+    if (alike.empty()) alike = row.names.front();
+  }
+  return alike;
+}
 
 Result<NamedPreTokenizer> pre_tokenizer_by_name(std::string_view name) {
   for (const Row& row : rows()) {

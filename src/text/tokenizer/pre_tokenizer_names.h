@@ -26,4 +26,12 @@ Result<NamedPreTokenizer> pre_tokenizer_by_name(std::string_view name);
 /// All names, separated by ", ".
 std::string pre_tokenizer_names();
 
+/// The name of a pre-tokenizer that cuts as `wanted` does, judged by a text of contractions, digit
+/// runs, white space and many scripts; empty when there is none. One with the same `ignore_merges`
+/// is preferred. Errors: those of `wanted` on that text.
+Result<std::string> pre_tokenizer_name_of(const PreTokenizer& wanted, bool ignore_merges);
+
+/// That text, which ends and begins with letters.
+std::string_view pre_tokenizer_probe();
+
 }  // namespace tandem
