@@ -14,6 +14,9 @@
 #include "formats/gguf_reader.h"
 #include "formats/gguf_source.h"
 #include "formats/gguf_split.h"
+#include "formats/source_model_file.h"
+#include "sources/huggingface/huggingface_source.h"
+#include "sources/mlc/mlc_source.h"
 
 namespace tandem {
 namespace {
@@ -64,8 +67,11 @@ Result<std::unique_ptr<const WeightSource>> open_file(const std::string& path) {
   return make_gguf_source(std::move(file));
 }
 
-Result<std::unique_ptr<const WeightSource>> open_folder(const std::string& path) {
+Result<std::unique_ptr<const WeightSource>> open_folder(const std::string& path,
+                                                        const WeightSourceOptions& options) {
   TANDEM_TRY(const FolderListing listing, list_folder(path));
+  if (listing.has_mlc_config) return open_mlc_folder(path, options);
+  if (listing.has_config && listing.has_safetensors) return open_huggingface_folder(path, options);
   if (listing.gguf_models.size() == 1) return open_file(listing.gguf_models.front());
   if (listing.gguf_models.size() > 1) {
     return failure(ErrorCode::kInvalidArgument, "{}: holds several GGUF models; name one of {}",
@@ -84,9 +90,16 @@ Result<std::unique_ptr<const WeightSource>> open_folder(const std::string& path)
 }  // namespace
 
 Result<std::unique_ptr<const WeightSource>> open_weight_source(const std::string& path,
-                                                               const WeightSourceOptions&) {
+                                                               const WeightSourceOptions& options) {
   std::error_code error;
-  return fs::is_directory(path, error) ? open_folder(path) : open_file(path);
+  return fs::is_directory(path, error) ? open_folder(path, options) : open_file(path);
+}
+
+Result<ModelFile> open_model_file(const std::string& path, const WeightSourceOptions& options) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return open_gguf(path);
+  TANDEM_TRY(const auto source, open_weight_source(path, options));
+  return model_file_of(*source);
 }
 
 }  // namespace tandem

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "formats/model_file.h"
 #include "formats/weight_source.h"
 
 namespace tandem {
@@ -22,5 +23,9 @@ struct WeightSourceOptions {
 /// for), otherwise those of the format's reader.
 Result<std::unique_ptr<const WeightSource>> open_weight_source(
     const std::string& path, const WeightSourceOptions& options = {});
+
+/// What lies at `path` as a model file to run. Tensors that a folder holds in another order or
+/// coding are read into memory: `tandem convert` makes a file that is mapped whole.
+Result<ModelFile> open_model_file(const std::string& path, const WeightSourceOptions& options = {});
 
 }  // namespace tandem
