@@ -8,6 +8,7 @@
 #include "cli/embedded_model.h"
 #include "cli/inspect_report.h"
 #include "formats/gguf_reader.h"
+#include "sources/open_weight_source.h"
 
 namespace tandem::cli {
 namespace {
@@ -21,8 +22,8 @@ struct Arguments {
 };
 
 Result<void> run(Arguments arguments) {
-  TANDEM_TRY(const ModelFile model,
-             arguments.file.empty() ? parse_gguf(embedded_model()) : open_gguf(arguments.file));
+  TANDEM_TRY(const ModelFile model, arguments.file.empty() ? parse_gguf(embedded_model())
+                                                           : open_model_file(arguments.file));
   const bool selected = arguments.only_metadata || arguments.only_tensors;
   arguments.options.metadata = !selected || arguments.only_metadata;
   arguments.options.tensors = !selected || arguments.only_tensors;
@@ -38,8 +39,10 @@ void add_inspect_command(CLI::App& app, CommandContext& context) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "inspect", "List a model file's metadata, tensors, types, sizes and bits per weight");
-  command->add_option("FILE", arguments->file,
-                      "GGUF file, any part of a split model (default: the embedded demo model)");
+  command->add_option(
+      "FILE", arguments->file,
+      "GGUF file (any part of a split model), Hugging Face or MLC folder (default: the "
+      "embedded demo model)");
   command->add_flag("--json", arguments->json, "Print JSON, schema tandem.inspect.v1");
   command->add_flag("--metadata", arguments->only_metadata, "List metadata, not tensors");
   command->add_flag("--tensors", arguments->only_tensors, "List tensors, not metadata");

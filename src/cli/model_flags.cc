@@ -17,7 +17,8 @@ void print_warning(LogLevel level, std::string_view message) {
 }  // namespace
 
 void add_model_flags(CLI::App& command, ModelFlags& flags) {
-  command.add_option("-m,--model", flags.model, "GGUF file (default: the embedded demo model)");
+  command.add_option("-m,--model", flags.model,
+                     "GGUF file, Hugging Face or MLC folder (default: the embedded demo model)");
   command
       .add_option("-c,--context", flags.context,
                   "Positions a session may hold (default: the model's, at most 32768)")

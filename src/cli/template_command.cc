@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/generation_flags.h"
-#include "formats/gguf_reader.h"
+#include "sources/open_weight_source.h"
 #include "text/chat_template/chat_template.h"
 
 namespace tandem::cli {
@@ -20,7 +20,7 @@ struct TemplateFlags {
 
 Result<std::string> template_source(const TemplateFlags& flags) {
   if (!flags.file.empty()) return read_text(flags.file);
-  TANDEM_TRY(const ModelFile model, open_gguf(flags.model));
+  TANDEM_TRY(const ModelFile model, open_model_file(flags.model));
   return model.metadata.string("tokenizer.chat_template");
 }
 
@@ -51,7 +51,7 @@ void add_template_command(CLI::App& app, CommandContext& context) {
   CLI::App* command =
       app.add_subcommand("template", "Print a conversation as a chat template renders it");
   auto* source = command->add_option_group("template", "Where the template comes from");
-  source->add_option("-m,--model", flags->model, "GGUF file with a chat template");
+  source->add_option("-m,--model", flags->model, "GGUF file or model folder with a chat template");
   source->add_option("--file", flags->file, "File with a Jinja chat template");
   source->require_option(1);
   command

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/embedded_model.h"
 #include "formats/gguf_reader.h"
+#include "sources/open_weight_source.h"
 
 namespace tandem::cli {
 
@@ -27,7 +28,12 @@ Result<std::unique_ptr<const Tokenizer>> load_tokenizer(const std::string& path,
   }
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(path, ignored);
-  const std::string file_path = folder ? path + "/tokenizer.json" : path;
+  const std::string in_folder = path + "/tokenizer.json";
+  if (folder && !std::filesystem::exists(in_folder, ignored)) {
+    TANDEM_TRY(const ModelFile model, open_model_file(path, {.log = options.log}));
+    return Tokenizer::from_metadata(model.metadata, options);
+  }
+  const std::string file_path = folder ? in_folder : path;
   TANDEM_TRY(const auto file, MappedFile::open(file_path));
   const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
                                file->bytes().size());

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "formats/gguf_reader.h"
 #include "model/architecture.h"
 #include "model/graph_context.h"
+#include "sources/open_weight_source.h"
 
 namespace tandem {
 namespace {
@@ -32,7 +32,7 @@ uint64_t fingerprint_of(const ModelFile& file) {
 
 Result<std::shared_ptr<const Model>> Model::load(const std::string& path,
                                                  const ModelOptions& options) {
-  TANDEM_TRY(ModelFile file, open_gguf(path));
+  TANDEM_TRY(ModelFile file, open_model_file(path, {.log = options.tokenizer.log}));
   return from_file(std::move(file), options);
 }
 
