@@ -339,6 +339,26 @@ class Convert(CliTest):
         self.assertEqual(self.answer("-m", made, QUESTION)["text"], ANSWER)
 
 
+class ModelFolders(CliTest):
+    def test_a_hugging_face_folder_is_a_model(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        folder = str(self.folder / "모델")
+        subprocess.run([sys.executable, "-B", str(root / "tests/sources/write_checkpoint.py"),
+                        str(root / "models/demo/demo-f16.gguf"), folder, "--format", "hf", "--type", "f16"],
+                       check=True)
+        self.assertEqual(self.ok("run", "--temp", "0", "-m", folder, QUESTION), ANSWER + "\n")
+        self.assertEqual(self.ok("tokenize", "-m", folder, "서울역 3번"), self.ok("tokenize", "서울역 3번"))
+        listing = json.loads(self.ok("inspect", "--json", folder))
+        self.assertEqual(listing["format"], "Hugging Face safetensors")
+        self.assertEqual(listing["architecture"], "qwen3")
+
+    def test_a_folder_without_a_model_says_what_was_looked_for(self):
+        self.fails(1, ["run", "-m", str(self.folder), QUESTION], "config.json", "mlc-chat-config.json")
+        self.path("config.json", '{"model_type": "mamba"}')
+        self.path("model.safetensors", "x")
+        self.fails(1, ["run", "-m", str(self.folder), QUESTION], "mamba", "known are llama")
+
+
 class ChatThroughAPipe(CliTest):
     def chat(self, text, *arguments):
         return tandem("chat", "--temp", "0", *arguments, text=text,

@@ -1,9 +1,11 @@
-// Loading of arbitrary bytes as a tokenizer.json, and encoding with whatever comes out of it.
+// Loading of arbitrary bytes as a tokenizer.json, and encoding with whatever comes out of it, as it
+// stands and by way of GGUF's keys.
 
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
+#include "sources/huggingface/tokenizer_keys.h"
 #include "text/tokenizer/tokenizer.h"
 #include "text/unicode/utf8.h"
 
@@ -42,5 +44,11 @@ void use(const Tokenizer& tokenizer) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto tokenizer = tandem::Tokenizer::from_json({reinterpret_cast<const char*>(data), size});
   if (tokenizer) use(**tokenizer);
+  tandem::Metadata metadata("fuzz");
+  const auto keys = tandem::tokenizer_json_to_keys({reinterpret_cast<const char*>(data), size}, {},
+                                                   {"fuzz", 400, {}}, metadata);
+  if (!keys) return 0;
+  const auto by_keys = tandem::Tokenizer::from_metadata(metadata);
+  if (by_keys) use(**by_keys);
   return 0;
 }
