@@ -24,8 +24,8 @@ struct ModelOptions {
 /// file lives as long as the model or any graph built from it.
 class Model : public std::enable_shared_from_this<Model> {
  public:
-  /// Opens a GGUF file, a Hugging Face or an MLC folder. Errors name the file and what is wrong with
-  /// it; an unknown architecture lists the known ones.
+  /// Opens a GGUF file, a Hugging Face or an MLC folder. Errors name the file and what is wrong
+  /// with it; an unknown architecture lists the known ones.
   static Result<std::shared_ptr<const Model>> load(const std::string& path,
                                                    const ModelOptions& options = {});
   static Result<std::shared_ptr<const Model>> from_file(ModelFile file,
