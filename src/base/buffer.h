@@ -22,6 +22,13 @@ class Buffer {
   /// Errors: kOutOfMemory naming `purpose` and the size.
   static Result<Buffer> allocate(size_t n_bytes, const char* purpose);
 
+  /// Takes over `n_bytes` that mmap returned.
+  static Buffer adopt(std::byte* mapping, size_t n_bytes) {
+    Buffer out;
+    out.data_ = {mapping, UnmapBytes{n_bytes}};
+    return out;
+  }
+
   std::byte* data() { return data_.get(); }
   const std::byte* data() const { return data_.get(); }
   size_t size() const { return data_.get_deleter().n_bytes; }

@@ -75,6 +75,11 @@ class Executable {
   virtual uint64_t weight_bytes() const = 0;
   /// Those among them that WeightPlanes::kHigh leaves out.
   virtual uint64_t low_plane_bytes() const { return 0; }
+  /// Whether it gives the processor's own bits; otherwise results differ within what the
+  /// conformance suite allows.
+  virtual bool matches_reference() const { return false; }
+  /// Simulated devices: what compiling would have taken; 0 when the code came from a cache.
+  virtual double compile_seconds() const { return 0; }
 };
 
 /// What a device takes for one op.
@@ -91,26 +96,39 @@ struct Capabilities {
   std::string description;  ///< for people: the processor, the driver
   std::string isa;          ///< kernels in use
   int n_threads = 0;
+  bool host = false;  ///< the processor that runs this program; nodes elsewhere are delegated
   bool shares_memory = false;  ///< reads and writes the host's memory without a copy
   bool simulated = false;
+  std::string soc = {};     ///< the profile that a simulated device belongs to
   std::string driver = {};  ///< version; an executable of another one is never reused
   bool static_shapes =
-      false;  ///< every execution costs its compiled shape; missing rows are padded
-  /// Every node it supports gives the processor's own bits; otherwise results differ within what
-  /// the conformance suite allows.
-  bool matches_reference = false;
-  bool knows_energy = false;          ///< Estimate::joules means something
-  uint64_t context_memory_bytes = 0;  ///< weights that its executables may hold; 0: no limit
-  uint64_t sram_bytes = 0;            ///< on-chip memory that the planner may fill; 0: none
-  uint32_t binding_alignment = 64;    ///< bytes; of the workspace and of weights
-  std::vector<OpSupport> ops = {};    ///< for reports and people; supports() decides
+      false;                  ///< every execution costs its compiled shape; missing rows are padded
+  bool knows_energy = false;  ///< Estimate::joules means something
+  /// Of values moved in or out where memory is not shared.
+  double copy_bytes_per_second = 0;
+  std::vector<uint32_t> buckets = {};  ///< row counts worth compiling for, rising; static shapes
+  uint64_t context_memory_bytes = 0;   ///< weights that its executables may hold; 0: no limit
+  uint32_t max_contexts = 0;           ///< executables at a time; 0: no limit
+  uint64_t sram_bytes = 0;             ///< on-chip memory that the planner may fill; 0: none
+  uint32_t binding_alignment = 64;     ///< bytes; of the workspace and of weights
+  std::vector<OpSupport> ops = {};     ///< for reports and people; supports() decides
+};
+
+/// Work on one lane of a device while a segment runs: what traces draw.
+struct DeviceSpan {
+  std::string lane;  ///< "array", "dma in", "prime"
+  uint32_t node;     ///< index into the graph; its node count for a launch
+  double start;      ///< seconds from the segment's start
+  double end;
+  uint64_t bytes;  ///< moved between memory and the device
 };
 
 /// What a step is asked to do, for estimates.
 struct StepLoad {
-  uint32_t n_tokens;                        ///< rows
-  uint32_t context;                         ///< positions held after the step; at least n_tokens
-  std::span<const WeightId> resident = {};  ///< weights that lie in the device's SRAM already
+  uint32_t n_tokens;                         ///< rows
+  uint32_t context;                          ///< positions held after the step; at least n_tokens
+  std::span<const WeightId> resident = {};   ///< weights that lie in the device's SRAM already
+  std::vector<DeviceSpan>* spans = nullptr;  ///< filled when set, by devices that know their lanes
 };
 
 /// Predicted cost of running a segment once.

@@ -34,11 +34,10 @@ class ExampleDevice : public Device {
   ///                         cached executable of another string is rebuilt
   ///   shares_memory         true only when an execution copies neither weights nor cache
   ///   static_shapes         each execution costs its compiled shape whatever the row count
-  ///   matches_reference     the processor's own bits for every supported node; claim it and the
-  ///                         conformance suite holds you to it
   ///   knows_energy          estimates carry joules
-  ///   context_memory_bytes  most bytes of weights reachable at a time (an address window, a
-  ///                         session); the planner keeps within it
+  ///   context_memory_bytes  most bytes of weights in one executable (an address window, a
+  ///   session);
+  ///                         the planner cuts longer segments
   ///   sram_bytes            memory on the chip that the planner may fill with what stays
   ///   ops                   the operator matrix, for people; supports() decides
   const Capabilities& describe() const override;

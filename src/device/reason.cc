@@ -22,6 +22,8 @@ const char* to_string(ReasonCode code) {
       return "driver_too_old";
     case ReasonCode::kAccuracyCheckFailed:
       return "accuracy_check_failed";
+    case ReasonCode::kDeviceFailed:
+      return "device_failed";
     case ReasonCode::kCost:
       return "cost";
     case ReasonCode::kPinnedByUser:

@@ -15,6 +15,7 @@ enum class ReasonCode {
   kExceedsContextMemory,
   kDriverTooOld,
   kAccuracyCheckFailed,
+  kDeviceFailed,  ///< hung, failed, was lost or had no memory while it was used
   kCost,
   kPinnedByUser,
 };

@@ -27,16 +27,25 @@ uint64_t SequenceState::bytes_needed(const Graph& graph, uint32_t capacity) {
   return total;
 }
 
-Result<SequenceState> SequenceState::create(const Graph& graph, uint32_t capacity) {
+Result<SequenceState> SequenceState::create(const Graph& graph, uint32_t capacity,
+                                            Sharing sharing) {
   SequenceState out;
   out.capacity_ = capacity;
-  TANDEM_TRY(out.memory_, Buffer::allocate(bytes_needed(graph, capacity), "the key/value cache"));
+  const uint64_t n_bytes = bytes_needed(graph, capacity);
+  std::byte* start = nullptr;
+  if (sharing == Sharing::kShareable) {
+    TANDEM_TRY(out.shared_, SharedMemory::allocate(n_bytes, "the key/value cache"));
+    start = out.shared_.data();
+  } else {
+    TANDEM_TRY(out.memory_, Buffer::allocate(n_bytes, "the key/value cache"));
+    start = out.memory_.data();
+  }
   const uint64_t padded = padded_capacity(capacity);
   uint64_t offset = 0;
   for (const State& state : graph.states) {
     const KvState& kv = std::get<KvState>(state);
-    auto* keys = out.memory_.as<uint16_t>(offset);
-    auto* values = out.memory_.as<uint16_t>(offset + key_bytes(kv, padded));
+    auto* keys = reinterpret_cast<uint16_t*>(start + offset);
+    auto* values = reinterpret_cast<uint16_t*>(start + offset + key_bytes(kv, padded));
     out.views_.push_back({keys, values, padded, kv.n_kv_heads, kv.key_size, kv.value_size});
     offset += key_bytes(kv, padded) + value_bytes(kv, padded);
   }

@@ -27,18 +27,34 @@ std::vector<OpSupport> supported_ops(kernels::Isa isa) {
   return out;
 }
 
+/// What every view of one processor shares. One execution, compilation or measurement at a time.
+struct Processor {
+  Processor(kernels::Isa isa, int n_threads) : kernels(isa), pool(n_threads) {}
+
+  KernelSet kernels;
+  std::mutex mutex;
+  ThreadPool pool;
+  Scratch scratch;
+  WeightStore weights;
+  std::optional<Roofline> roofline;
+};
+
 class CpuDevice : public Device {
  public:
-  CpuDevice(kernels::Isa isa, int n_threads) : kernels_(isa), pool_(n_threads) {
+  CpuDevice(std::shared_ptr<Processor> processor, ArithmeticOf arithmetic)
+      : processor_(std::move(processor)), arithmetic_(std::move(arithmetic)) {
+    const kernels::Isa isa = processor_->kernels.isa;
     capabilities_.name = "cpu";
     capabilities_.description = processor_name();
     capabilities_.isa = kernels::to_string(isa);
-    capabilities_.n_threads = n_threads;
+    capabilities_.n_threads = processor_->pool.n_threads();
+    capabilities_.host = true;
     capabilities_.shares_memory = true;
-    capabilities_.matches_reference = true;
     capabilities_.driver = TANDEM_VERSION;
     capabilities_.ops = supported_ops(isa);
   }
+
+  const std::shared_ptr<Processor>& processor() const { return processor_; }
 
   const Capabilities& describe() const override { return capabilities_; }
 
@@ -47,7 +63,8 @@ class CpuDevice : public Device {
     const auto* linear = std::get_if<LinearAttributes>(&node.attributes);
     if (linear == nullptr) return std::nullopt;
     const Weight& weight = graph.weights[linear->weight];
-    if (kernels::select_linear(kernels_.isa, weight.type) != nullptr) return std::nullopt;
+    if (kernels::select_linear(processor_->kernels.isa, weight.type) != nullptr)
+      return std::nullopt;
     return Reason{ReasonCode::kUnsupportedDtype,
                   fmt::format("{} has type {}, for which there is no linear kernel", weight.name,
                               name(weight.type))};
@@ -77,10 +94,11 @@ class CpuDevice : public Device {
         return failure(ErrorCode::kUnsupported, "{}: {}", graph.nodes[i].name, reason->sentence);
       }
     }
-    const std::lock_guard lock(mutex_);
-    TANDEM_TRY(auto executable,
-               CpuExecutable::create(graph, segment, shape, layout, kernels_, weights_, pool_));
-    TANDEM_TRY(scratch_.reserve(executable->scratch_needs(), pool_.n_threads()));
+    Processor& p = *processor_;
+    const std::lock_guard lock(p.mutex);
+    TANDEM_TRY(auto executable, CpuExecutable::create(graph, segment, shape, layout,
+                                                      {p.kernels, p.weights, p.pool, arithmetic_}));
+    TANDEM_TRY(p.scratch.reserve(executable->scratch_needs(), p.pool.n_threads()));
     return executable;
   }
 
@@ -89,9 +107,10 @@ class CpuDevice : public Device {
     for (const Event& event : after) {
       if (auto outcome = event.wait(); !outcome) return Event::completed(std::move(outcome));
     }
-    const std::lock_guard lock(mutex_);
+    Processor& p = *processor_;
+    const std::lock_guard lock(p.mutex);
     return Event::completed(
-        static_cast<const CpuExecutable&>(executable).run(bindings, pool_, scratch_));
+        static_cast<const CpuExecutable&>(executable).run(bindings, p.pool, p.scratch));
   }
 
   Result<Access> import(std::span<const std::byte>) override { return Access::kMapped; }
@@ -101,21 +120,19 @@ class CpuDevice : public Device {
  private:
   /// Measured when it is first asked for; a plan over one device never does.
   Roofline roofline() const {
-    const std::lock_guard lock(mutex_);
+    Processor& p = *processor_;
+    const std::lock_guard lock(p.mutex);
     // Without the memory to measure with, orders of magnitude must do.
-    if (!roofline_) {
-      roofline_ = measure_roofline(kernels_, pool_).value_or(Roofline{1e10, 1e9, 1e9, 1e8, 1e-6});
+    if (!p.roofline) {
+      p.roofline =
+          measure_roofline(p.kernels, p.pool).value_or(Roofline{1e10, 1e9, 1e9, 1e8, 1e-6});
     }
-    return *roofline_;
+    return *p.roofline;
   }
 
+  std::shared_ptr<Processor> processor_;
+  ArithmeticOf arithmetic_;
   Capabilities capabilities_;
-  KernelSet kernels_;
-  mutable std::mutex mutex_;  ///< one execution, compilation or measurement at a time
-  mutable ThreadPool pool_;
-  mutable std::optional<Roofline> roofline_;
-  Scratch scratch_;
-  WeightStore weights_;
 };
 
 }  // namespace
@@ -165,7 +182,12 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
                    "instruction set {} cannot run here: this processor has {}",
                    kernels::to_string(isa), CpuFeatures::detect().to_string());
   }
-  return std::make_unique<CpuDevice>(isa, n_threads);
+  return std::make_unique<CpuDevice>(std::make_shared<Processor>(isa, n_threads), ArithmeticOf{});
+}
+
+std::unique_ptr<Device> share_cpu_device(const Device& cpu, ArithmeticOf arithmetic) {
+  return std::make_unique<CpuDevice>(static_cast<const CpuDevice&>(cpu).processor(),
+                                     std::move(arithmetic));
 }
 
 }  // namespace tandem

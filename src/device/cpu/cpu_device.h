@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/log.h"
+#include "device/cpu/linear_arithmetic.h"
 #include "device/device.h"
 #include "kernels/isa.h"
 
@@ -27,5 +28,9 @@ Result<kernels::Isa> isa_from_name(const std::string& name);
 /// Errors: kInvalidArgument for a thread count out of range, kUnsupported for an ISA row that this
 /// processor cannot run.
 Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options = {});
+
+/// A second view of a processor that make_cpu_device made: the same threads, scratch and packed
+/// weights, but linears in the arithmetic asked for. What simulated devices compute with.
+std::unique_ptr<Device> share_cpu_device(const Device& cpu, ArithmeticOf arithmetic);
 
 }  // namespace tandem

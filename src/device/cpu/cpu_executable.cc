@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "device/cpu/attention_steps.h"
 #include "device/cpu/linear_steps.h"
+#include "device/cpu/other_linear_steps.h"
 #include "device/cpu/row_steps.h"
 #include "kernels/linear/nested.h"
 
@@ -15,9 +16,15 @@ namespace tandem {
 /// Appends the steps of one node after another to an executable.
 class Lowering {
  public:
-  Lowering(const Graph& graph, const StepShape& shape, const KernelSet& kernels,
-           WeightStore& weights, ThreadPool& pool, CpuExecutable& out)
-      : graph_(graph), shape_(shape), kernels_(kernels), weights_(weights), pool_(pool), out_(out) {
+  Lowering(const Graph& graph, const StepShape& shape, const LoweringContext& context,
+           CpuExecutable& out)
+      : graph_(graph),
+        shape_(shape),
+        kernels_(context.kernels),
+        weights_(context.weights),
+        pool_(context.pool),
+        arithmetic_(context.arithmetic),
+        out_(out) {
     for (const Node& node : graph.nodes) {
       if (const auto* a = std::get_if<LinearAttributes>(&node.attributes)) {
         used_by_linear_.insert(a->weight);
@@ -90,6 +97,12 @@ class Lowering {
 
   Result<void> lower_linear(const Node& node, const LinearAttributes& a) {
     const Weight& weight = graph_.weights[a.weight];
+    if (arithmetic_) {
+      const LinearArithmetic arithmetic = arithmetic_(weight);
+      if (arithmetic == LinearArithmetic::kInt16Rows) return lower_int16(node, a);
+      if (arithmetic == LinearArithmetic::kF16) return lower_rounded(node, a, DType::kF16);
+      if (arithmetic == LinearArithmetic::kBf16) return lower_rounded(node, a, DType::kBF16);
+    }
     const kernels::LinearRow* kernel = kernels::select_linear(kernels_.isa, weight.type);
     TANDEM_CHECK(kernel != nullptr);
     TANDEM_TRY(auto packed, weights_.packed(weight, pool_));
@@ -108,6 +121,37 @@ class Lowering {
                            std::move(bias), input, *node.output);
   }
 
+  Result<void> lower_int16(const Node& node, const LinearAttributes& a) {
+    const Weight& weight = graph_.weights[a.weight];
+    const kernels::LinearRow* kernel = kernels::select_linear(kernels_.isa, weight.type);
+    TANDEM_CHECK(kernel != nullptr && kernels::uses_quantized_activations(weight.type));
+    TANDEM_TRY(auto packed, weights_.packed(weight, pool_));
+    out_.weight_bytes_ += packed->n_bytes();
+    out_.low_plane_bytes_ += packed->low.size();
+    out_.needs_.quantized_columns = std::max<size_t>(out_.needs_.quantized_columns, weight.columns);
+    out_.needs_.partial_columns = std::max<size_t>(out_.needs_.partial_columns, weight.rows);
+    out_.matches_reference_ = false;
+    quantized_.reset();  // the codes in the scratch are of another kind
+    std::vector<float> bias;
+    if (a.bias) bias = decode_vector(graph_.weights[*a.bias]);
+    return add<Int16LinearStep>(node, *kernel, kernels::select_nested(kernels_.isa),
+                                std::move(packed), std::move(bias), node.inputs[0], *node.output);
+  }
+
+  Result<void> lower_rounded(const Node& node, const LinearAttributes& a, DType type) {
+    const Weight& weight = graph_.weights[a.weight];
+    const kernels::LinearRow* kernel = kernels::select_linear(kernels_.isa, type);
+    TANDEM_CHECK(kernel != nullptr);
+    TANDEM_TRY(auto packed, weights_.packed_as(weight, type, pool_));
+    out_.matches_reference_ = false;
+    out_.weight_bytes_ += packed->memory.size();
+    out_.needs_.partial_columns = std::max<size_t>(out_.needs_.partial_columns, weight.columns);
+    std::vector<float> bias;
+    if (a.bias) bias = decode_vector(graph_.weights[*a.bias]);
+    return add<RoundedLinearStep>(node, *kernel, std::move(packed), std::move(bias), node.inputs[0],
+                                  *node.output);
+  }
+
   Result<void> lower_attention(const Node& node, const AttentionAttributes& a) {
     const KvState& kv = std::get<KvState>(graph_.states[a.state]);
     out_.needs_.attention_bytes = std::max(
@@ -121,16 +165,18 @@ class Lowering {
   const KernelSet& kernels_;
   WeightStore& weights_;
   ThreadPool& pool_;
+  const ArithmeticOf& arithmetic_;
   CpuExecutable& out_;
   std::set<WeightId> used_by_linear_;
   std::optional<ValueId> quantized_;  ///< the value that the scratch holds quantized
 };
 
-Result<std::unique_ptr<CpuExecutable>> CpuExecutable::create(
-    const Graph& graph, NodeRange segment, const StepShape& shape, const WorkspaceLayout& layout,
-    const KernelSet& kernels, WeightStore& weights, ThreadPool& pool) {
-  std::unique_ptr<CpuExecutable> out(new CpuExecutable(graph, layout, kernels));
-  Lowering lowering(graph, shape, kernels, weights, pool, *out);
+Result<std::unique_ptr<CpuExecutable>> CpuExecutable::create(const Graph& graph, NodeRange segment,
+                                                             const StepShape& shape,
+                                                             const WorkspaceLayout& layout,
+                                                             const LoweringContext& context) {
+  std::unique_ptr<CpuExecutable> out(new CpuExecutable(graph, layout, context.kernels));
+  Lowering lowering(graph, shape, context, *out);
   lowering.prepare();
   for (uint32_t i = segment.first; i < segment.first + segment.count; ++i) {
     TANDEM_TRY(lowering.lower(graph.nodes[i]));

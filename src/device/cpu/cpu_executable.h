@@ -3,10 +3,19 @@
 #include <memory>
 #include <vector>
 
+#include "device/cpu/linear_arithmetic.h"
 #include "device/cpu/step.h"
 #include "device/cpu/weight_store.h"
 
 namespace tandem {
+
+/// What lowering takes from the processor.
+struct LoweringContext {
+  const KernelSet& kernels;
+  WeightStore& weights;
+  ThreadPool& pool;
+  const ArithmeticOf& arithmetic;
+};
 
 /// A segment as a list of steps. Steps of one node follow each other.
 class CpuExecutable : public Executable {
@@ -15,11 +24,11 @@ class CpuExecutable : public Executable {
   static Result<std::unique_ptr<CpuExecutable>> create(const Graph& graph, NodeRange segment,
                                                        const StepShape& shape,
                                                        const WorkspaceLayout& layout,
-                                                       const KernelSet& kernels,
-                                                       WeightStore& weights, ThreadPool& pool);
+                                                       const LoweringContext& context);
 
   uint64_t weight_bytes() const override { return weight_bytes_; }
   uint64_t low_plane_bytes() const override { return low_plane_bytes_; }
+  bool matches_reference() const override { return matches_reference_; }
   const ScratchNeeds& scratch_needs() const { return needs_; }
 
   Result<void> run(const Bindings& bindings, ThreadPool& pool, Scratch& scratch) const;
@@ -44,6 +53,7 @@ class CpuExecutable : public Executable {
   ScratchNeeds needs_;
   uint64_t weight_bytes_ = 0;
   uint64_t low_plane_bytes_ = 0;
+  bool matches_reference_ = true;  ///< no linear in another arithmetic
 };
 
 }  // namespace tandem

@@ -15,6 +15,7 @@ namespace tandem {
 struct ScratchNeeds {
   size_t n_rows = 0;               ///< most rows of any value
   size_t quantized_columns = 0;    ///< widest input of a quantized linear
+  size_t partial_columns = 0;      ///< widest f32 rows beside the workspace; simulated devices only
   size_t attention_bytes = 0;      ///< for each thread
   std::vector<size_t> rope_pairs;  ///< of each rope table
 
@@ -28,6 +29,12 @@ class Scratch {
 
   /// Activations of the linear that runs next: (n_rows, its columns), dense.
   kernels::QuantizedActivations quantized();
+  /// (n_rows, partial_columns) floats.
+  float* partial() { return partial_.as<float>(); }
+  /// One encoded row of partial_columns 16-bit numbers for each thread.
+  std::byte* rounding(int thread) {
+    return rounding_.data() + thread * needs_.partial_columns * sizeof(uint16_t);
+  }
   std::byte* attention(int thread) { return attention_.data() + thread * attention_stride_; }
   /// (n_rows, pairs) cosines and sines of a rope table for the rows of this execution.
   float* cosines(RopeTableId table) { return rope_[table].cosines.data(); }
@@ -40,7 +47,7 @@ class Scratch {
     std::vector<float> cosines, sines;
   };
   ScratchNeeds needs_;
-  Buffer codes_, scales_, sums_, attention_;
+  Buffer codes_, scales_, sums_, partial_, rounding_, attention_;
   size_t attention_stride_ = 0;
   std::vector<Rotations> rope_;
   std::vector<uint32_t> positions_;

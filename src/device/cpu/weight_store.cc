@@ -60,9 +60,35 @@ Result<std::shared_ptr<const PackedWeight>> WeightStore::packed(const Weight& we
                                                                 ThreadPool& pool) {
   const std::lock_guard lock(mutex_);
   std::weak_ptr<const PackedWeight>& slot =
-      packed_[{weight.bytes.data(), weight.rows, weight.columns}];
+      packed_[{weight.bytes.data(), weight.rows, weight.columns, weight.type}];
   if (auto known = slot.lock()) return known;
   TANDEM_TRY(auto made, pack(weight, pool));
+  slot = made;
+  return made;
+}
+
+Result<std::shared_ptr<const PackedWeight>> WeightStore::packed_as(const Weight& weight, DType type,
+                                                                   ThreadPool& pool) {
+  if (weight.type == type) return packed(weight, pool);
+  const std::lock_guard lock(mutex_);
+  std::weak_ptr<const PackedWeight>& slot =
+      packed_[{weight.bytes.data(), weight.rows, weight.columns, type}];
+  if (auto known = slot.lock()) return known;
+  Weight other = weight;
+  other.type = type;
+  other.file = nullptr;
+  TANDEM_TRY(Buffer rows,
+             Buffer::allocate(row_bytes(type, weight.columns) * weight.rows, weight.name.c_str()));
+  const size_t from = row_bytes(weight.type, weight.columns), to = row_bytes(type, weight.columns);
+  pool.parallel_for(weight.rows, kRowsPerTask, [&](size_t begin, size_t end, int) {
+    std::vector<float> row(weight.columns);
+    for (size_t r = begin; r < end; ++r) {
+      decode_row(weight.type, weight.bytes.data() + r * from, row.data(), row.size());
+      encode_row(type, row.data(), rows.data() + r * to, row.size());
+    }
+  });
+  other.bytes = rows.bytes();
+  TANDEM_TRY(auto made, pack(other, pool));
   slot = made;
   return made;
 }

@@ -37,9 +37,12 @@ class WeightStore {
   /// Errors: kOutOfMemory naming the tensor and the size. kCorruptFile for nested weights whose
   /// planes fail their checksum or hold an invalid pair.
   Result<std::shared_ptr<const PackedWeight>> packed(const Weight& weight, ThreadPool& pool);
+  /// The weights rounded to another type first: a second copy, for devices that hold them so.
+  Result<std::shared_ptr<const PackedWeight>> packed_as(const Weight& weight, DType type,
+                                                        ThreadPool& pool);
 
  private:
-  using Key = std::tuple<const std::byte*, uint32_t, uint32_t>;
+  using Key = std::tuple<const std::byte*, uint32_t, uint32_t, DType>;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<const PackedWeight>> packed_;
 };

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tandem {
+
+/// Everything that compiled code depends on, as named fields: chip, driver, model, quantization,
+/// shapes, options, segment. Two keys are equal when every field is.
+using CompileKey = std::vector<std::pair<std::string, std::string>>;
+
+/// Compiled segments on disk, one file each, named by a hash of the key and holding the key itself.
+/// An entry is used only when its key is equal to the byte, its length right and its checksum good;
+/// anything else is a reason to compile again, never an error. Files appear under their name whole
+/// (temporary name, rename), so processes may share a folder. Thread safe.
+class CompileCache {
+ public:
+  /// The folder is made when something is stored.
+  explicit CompileCache(std::string folder) : folder_(std::move(folder)) {}
+
+  struct Lookup {
+    std::optional<std::vector<std::byte>> code;  ///< nothing: compile
+    std::string
+        reason;  ///< why there is nothing: "no entry", "driver is 2.27, here it is 2.26", ...
+  };
+  Lookup find(const CompileKey& key) const;
+
+  /// Replaces what is there. Errors: kIo; the caller may go on without.
+  Result<void> store(const CompileKey& key, std::span<const std::byte> code) const;
+
+  /// Where the key's entry lies.
+  std::string path_of(const CompileKey& key) const;
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace tandem
