@@ -1,0 +1,202 @@
+// Lanes over time, and the file that Perfetto opens.
+
+#include "planner/trace.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+#include "planner/report.h"
+
+namespace tandem {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Draws segments: a box on the device's own lane, and what the device tells of its parts below.
+class TraceWriter {
+ public:
+  TraceWriter(std::span<Device* const> devices, Trace& out) : devices_(devices), out_(out) {}
+
+  void draw(const Graph& graph, const ChunkStep& step, size_t segment, double start, double end,
+            const std::string& what) {
+    const Segment& s = step.phase->segments[segment];
+    const Device& device = find(s.device);
+    const Node& first = graph.nodes[s.nodes.first];
+    const Node& last = graph.nodes[s.nodes.first + s.nodes.count - 1];
+    out_.spans.push_back({s.device, "segments", what, start, end, 0,
+                          fmt::format("{} to {}, {} nodes", first.name, last.name, s.nodes.count)});
+    std::vector<DeviceSpan> parts;
+    const uint32_t rows =
+        device.describe().static_shapes ? step.phase->shape.max_tokens : step.n_rows;
+    device.estimate(graph, s.nodes,
+                    {.n_tokens = rows,
+                     .context = std::max(step.context, rows),
+                     .resident = step.phase->resident,
+                     .spans = &parts});
+    for (const DeviceSpan& part : parts) {
+      const bool is_node = part.node < s.nodes.first + s.nodes.count;
+      const std::string name = is_node ? graph.nodes[part.node].name : "launch";
+      out_.spans.push_back(
+          {s.device, part.lane, name, start + part.start, start + part.end, part.bytes, what});
+      if (part.bytes == 0) continue;
+      out_.spans.push_back({"DRAM", s.device + " " + part.lane, name, start + part.start,
+                            start + part.end, part.bytes, what});
+    }
+  }
+
+ private:
+  const Device& find(const std::string& name) const {
+    for (const Device* device : devices_) {
+      if (device->describe().name == name) return *device;
+    }
+    TANDEM_CHECK(false);
+  }
+
+  std::span<Device* const> devices_;
+  Trace& out_;
+};
+
+struct LaneTotals {
+  double busy = 0;
+  uint64_t bytes = 0;
+  size_t n_spans = 0;
+};
+
+/// Length of the union of intervals.
+double covered(std::vector<std::pair<double, double>> intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  double out = 0, until = 0;
+  for (const auto& [start, end] : intervals) {
+    out += std::max(0.0, end - std::max(start, until));
+    until = std::max(until, end);
+  }
+  return out;
+}
+
+/// Seconds in which at least two devices had a segment under way.
+double overlapped(const std::vector<TraceSpan>& spans) {
+  std::map<double, int> changes;
+  for (const TraceSpan& s : spans) {
+    if (s.lane != "segments") continue;
+    ++changes[s.start];
+    --changes[s.end];
+  }
+  double out = 0, before = 0;
+  int running = 0;
+  for (const auto& [time, change] : changes) {
+    if (running >= 2) out += time - before;
+    running += change;
+    before = time;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Trace::to_chrome_json() const {
+  std::map<std::string, int> processes;
+  std::map<std::pair<std::string, std::string>, int> lanes;
+  Json events = Json::array();
+  for (const TraceSpan& s : spans) {
+    const auto [process, is_new_process] =
+        processes.try_emplace(s.process, static_cast<int>(processes.size()) + 1);
+    const int pid = process->second;
+    const auto [lane, is_new_lane] =
+        lanes.try_emplace({s.process, s.lane}, static_cast<int>(lanes.size()) + 1);
+    const int tid = lane->second;
+    if (is_new_process) {
+      events.push_back(
+          {{"ph", "M"}, {"name", "process_name"}, {"pid", pid}, {"args", {{"name", s.process}}}});
+    }
+    if (is_new_lane) {
+      events.push_back({{"ph", "M"},
+                        {"name", "thread_name"},
+                        {"pid", pid},
+                        {"tid", tid},
+                        {"args", {{"name", s.lane}}}});
+    }
+    Json args{{"detail", s.detail}};
+    if (s.bytes > 0) args["bytes"] = s.bytes;
+    events.push_back({{"ph", "X"},
+                      {"name", s.name},
+                      {"pid", pid},
+                      {"tid", tid},
+                      {"ts", s.start * 1e6},
+                      {"dur", (s.end - s.start) * 1e6},
+                      {"args", std::move(args)}});
+  }
+  const Json document{{"displayTimeUnit", "ms"},
+                      {"otherData",
+                       {{"schema", "tandem.trace.v1"},
+                        {"model", model},
+                        {"clock", soc.empty() ? "measured" : "simulated: " + soc}}},
+                      {"traceEvents", std::move(events)}};
+  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string Trace::summary() const {
+  std::map<std::pair<std::string, std::string>, std::vector<std::pair<double, double>>> intervals;
+  std::map<std::pair<std::string, std::string>, LaneTotals> totals;
+  for (const TraceSpan& s : spans) {
+    intervals[{s.process, s.lane}].emplace_back(s.start, s.end);
+    LaneTotals& t = totals[{s.process, s.lane}];
+    t.bytes += s.bytes;
+    ++t.n_spans;
+  }
+  std::string out = fmt::format("{} in all, {} of it the prompt{}\n", format_seconds(seconds),
+                                format_seconds(prompt_seconds),
+                                soc.empty() ? "" : fmt::format(" (simulated: {})", soc));
+  out += fmt::format("{:<10} {:<14} {:>12} {:>7} {:>12} {:>10} {:>8}\n", "device", "lane", "busy",
+                     "busy %", "idle", "bytes", "spans");
+  for (auto& [key, t] : totals) {
+    t.busy = covered(intervals[key]);
+    out += fmt::format("{:<10} {:<14} {:>12} {:>7.1f} {:>12} {:>10} {:>8}\n", key.first, key.second,
+                       format_seconds(t.busy), seconds > 0 ? 100 * t.busy / seconds : 0,
+                       format_seconds(std::max(0.0, seconds - t.busy)),
+                       t.bytes > 0 ? format_bytes(t.bytes) : "-", t.n_spans);
+  }
+  return out +
+         fmt::format("two devices at work at once for {}\n", format_seconds(overlapped(spans)));
+}
+
+Trace trace_workload(const Plan& plan, const Graph& prefill, const Graph& decode,
+                     std::span<Device* const> devices, uint32_t prompt_tokens, uint32_t n_decoded) {
+  Trace out;
+  TraceWriter writer(devices, out);
+  std::vector<ChunkStep> chunks;
+  for (uint32_t done = 0; done < prompt_tokens;) {
+    const uint32_t rows = std::min(prompt_tokens - done, plan.next_chunk(prompt_tokens - done));
+    done += rows;
+    chunks.push_back({&plan.phases[plan.prefill_for(rows)], rows, done});
+  }
+  const auto seconds_on = [devices](const Graph* graph) {
+    return [devices, graph](const ChunkStep& step, size_t segment) {
+      return estimate_segment(*graph, *step.phase, segment, devices, step.n_rows, step.context)
+          .seconds;
+    };
+  };
+  const auto tasks =
+      prompt_tasks(prefill, plan.devices, chunks, seconds_on(&prefill), kPromptWorkspaces);
+  const auto spans = simulate(tasks, plan.devices.size());
+  for (const TaskSpan& span : spans) {
+    const Task& task = tasks[span.task];
+    writer.draw(prefill, chunks[task.chunk], task.segment, span.start, span.end,
+                fmt::format("prompt chunk {}", task.chunk));
+  }
+  double now = out.prompt_seconds = makespan(spans);
+  const PhasePlan& phase = plan.phase(Phase::kDecode);
+  for (uint32_t i = 0; i < n_decoded; ++i) {
+    const ChunkStep step{&phase, 1, prompt_tokens + i + 1};
+    for (size_t s = 0; s < phase.segments.size(); ++s) {
+      const double end = now + seconds_on(&decode)(step, s);
+      writer.draw(decode, step, s, now, end, fmt::format("token {}", i));
+      now = end;
+    }
+  }
+  out.seconds = now;
+  return out;
+}
+
+}  // namespace tandem
