@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "device/cpu/cpu_device.h"
 
 namespace tandem {
@@ -43,75 +44,102 @@ Result<std::shared_ptr<Engine>> Engine::create(std::shared_ptr<const Model> mode
 }
 
 Result<void> Engine::build() {
-  TANDEM_TRY(device_, make_cpu_device({.n_threads = options_.n_threads, .isa = options_.isa}));
+  TANDEM_TRY(auto cpu, make_cpu_device({.n_threads = options_.n_threads, .isa = options_.isa}));
+  std::vector<std::unique_ptr<Device>> devices;
+  if (options_.devices) {
+    TANDEM_TRY(devices, options_.devices(std::move(cpu)));
+  } else {
+    devices.push_back(std::move(cpu));
+  }
+  runner_ = std::make_unique<StepRunner>(std::move(devices), options_.safety);
   const GraphOptions graph_options{.context = options_.context, .planes = options_.planes};
-  TANDEM_TRY(prefill_.graph, build_graph(*model_, Phase::kPrefill, graph_options));
-  TANDEM_TRY(decode_.graph, build_graph(*model_, Phase::kDecode, graph_options));
+  TANDEM_TRY(prefill_, build_graph(*model_, Phase::kPrefill, graph_options));
+  TANDEM_TRY(decode_, build_graph(*model_, Phase::kDecode, graph_options));
   const PlanRequest requests[] = {
-      {prefill_.graph, {options_.prefill_chunk, options_.max_outputs}},
-      {decode_.graph, {options_.max_sequences, options_.max_outputs}},
+      {prefill_, {options_.prefill_chunk, options_.max_outputs}},
+      {decode_, {options_.max_sequences, options_.max_outputs}},
   };
-  Device* const devices[] = {device_.get()};
-  TANDEM_TRY(plan_, make_plan(requests, devices, options_.context));
-  TANDEM_TRY(compile(prefill_));
-  TANDEM_TRY(compile(decode_));
-  TANDEM_TRY(workspace_, Buffer::allocate(plan_.workspace_bytes, "the workspace"));
-  return {};
+  TANDEM_TRY(plan_, make_plan(requests, runner_->devices(), options_.context, options_.plan));
+  for (const PhasePlan& phase : plan_.phases) {
+    TANDEM_TRY(const size_t index, runner_->add_phase(graph(phase.phase), phase));
+    if (phase.phase == Phase::kDecode) decode_phase_ = index;
+  }
+  const uint64_t logits_bytes = uint64_t{options_.max_outputs} * vocabulary() * sizeof(float);
+  return runner_->reserve(std::max(options_.prefill_chunk, options_.max_sequences), logits_bytes);
 }
 
-Result<void> Engine::compile(CompiledPhase& phase) {
-  phase.plan = &plan_.phase(phase.graph.phase);
-  for (const Segment& segment : phase.plan->segments) {
-    TANDEM_CHECK(segment.device == device_->describe().name);
-    TANDEM_TRY(auto executable, device_->compile(phase.graph, segment.nodes, phase.plan->shape,
-                                                 phase.plan->workspace));
-    phase.segments.push_back(std::move(executable));
-  }
-  return {};
+Result<SequenceState> Engine::create_state() {
+  const std::lock_guard lock(mutex_);
+  if (plan_.devices.size() < 2) return SequenceState::create(prefill_, context());
+  TANDEM_TRY(auto state, SequenceState::create(prefill_, context(), Sharing::kShareable));
+  TANDEM_TRY(runner_->import(state.bytes(), "cache"));
+  return state;
 }
+
+std::vector<MemoryUse> Engine::memory() const {
+  const std::lock_guard lock(mutex_);
+  return runner_->memory();
+}
+
+uint64_t Engine::copied_state_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return runner_->copied_state_bytes();
+}
+
+std::vector<Incident> Engine::incidents() const {
+  const std::lock_guard lock(mutex_);
+  return runner_->incidents();
+}
+
+SimulatedTotals Engine::simulated() const {
+  const std::lock_guard lock(mutex_);
+  return runner_->simulated();
+}
+
+void Engine::warm_up() {
+  const std::lock_guard lock(mutex_);
+  runner_->warm_up();
+}
+
+double Engine::now() const { return is_simulated() ? simulated().seconds : monotonic_seconds(); }
 
 const Graph& Engine::graph(Phase phase) const {
-  return phase == Phase::kDecode ? decode_.graph : prefill_.graph;
+  return phase == Phase::kDecode ? decode_ : prefill_;
 }
 
 uint64_t Engine::weight_bytes_per_step(WeightPlanes planes) const {
   uint64_t total = 0;
-  for (const auto& segment : decode_.segments) {
-    total += segment->weight_bytes();
-    if (planes == WeightPlanes::kHigh) total -= segment->low_plane_bytes();
+  for (const CompiledSegment& segment : runner_->phases()[decode_phase_].segments) {
+    total += segment.executable->weight_bytes();
+    if (planes == WeightPlanes::kHigh) total -= segment.executable->low_plane_bytes();
   }
   return total;
 }
 
-const Engine::CompiledPhase& Engine::choose_phase(std::span<const SequenceRows> sequences) const {
+size_t Engine::choose_phase(std::span<const SequenceRows> sequences, size_t n_rows) const {
   const bool one_row_each = std::all_of(sequences.begin(), sequences.end(),
                                         [](const SequenceRows& s) { return s.n_rows == 1; });
-  return one_row_each && sequences.size() <= options_.max_sequences ? decode_ : prefill_;
+  if (one_row_each && sequences.size() <= options_.max_sequences) return decode_phase_;
+  return plan_.prefill_for(static_cast<uint32_t>(n_rows));
 }
 
 Result<void> Engine::forward(std::span<const TokenId> tokens,
                              std::span<const SequenceRows> sequences,
                              std::span<const uint32_t> output_rows, float* logits,
                              const std::atomic<bool>* cancel, WeightPlanes planes) {
-  const CompiledPhase& phase = choose_phase(sequences);
-  TANDEM_CHECK(tokens.size() <= phase.plan->shape.max_tokens);
-  TANDEM_CHECK(output_rows.size() <= phase.plan->shape.max_outputs);
+  const size_t phase = choose_phase(sequences, tokens.size());
+  TANDEM_CHECK(tokens.size() <= plan_.phases[phase].shape.max_tokens);
+  TANDEM_CHECK(output_rows.size() <= plan_.phases[phase].shape.max_outputs);
   const std::lock_guard lock(mutex_);
-  const Bindings bindings{.tokens = tokens,
-                          .sequences = sequences,
-                          .output_rows = output_rows,
-                          .workspace = workspace_.data(),
-                          .logits = logits,
-                          .cancel = cancel,
-                          .planes = planes,
-                          .observer = options_.observer,
-                          .check_finite = options_.check_finite};
-  std::optional<Event> last;
-  for (const auto& segment : phase.segments) {
-    last = device_->enqueue(*segment, bindings,
-                            last ? std::span<const Event>(&*last, 1) : std::span<const Event>());
-  }
-  return last->wait();
+  return runner_->run(phase, {.tokens = tokens,
+                              .sequences = sequences,
+                              .output_rows = output_rows,
+                              .workspace = nullptr,
+                              .logits = logits,
+                              .cancel = cancel,
+                              .planes = planes,
+                              .observer = options_.observer,
+                              .check_finite = options_.check_finite});
 }
 
 }  // namespace tandem

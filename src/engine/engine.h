@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,11 +11,17 @@
 
 #include "base/buffer.h"
 #include "device/device.h"
+#include "engine/step_runner.h"
 #include "kernels/isa.h"
 #include "model/model.h"
 #include "planner/plan.h"
 
 namespace tandem {
+
+/// Makes the devices of an engine around the processor that it is given: one of them is the host,
+/// in order of preference at equal cost.
+using DeviceFactory =
+    std::function<Result<std::vector<std::unique_ptr<Device>>>(std::unique_ptr<Device> cpu)>;
 
 struct EngineOptions {
   /// Positions a session may hold. 0: what the model was trained for, at most 32,768. Memory is
@@ -30,6 +37,9 @@ struct EngineOptions {
   WeightPlanes planes = WeightPlanes::kBoth;
   LinearObserver* observer = nullptr;  ///< told of the inputs of every linear; outlives the engine
   bool check_finite = false;           ///< stop at the first node that writes NaN or infinity
+  DeviceFactory devices = {};          ///< none: the processor alone
+  PlanOptions plan = {};
+  SafetyOptions safety = {};
 };
 
 /// A loaded model and its plan, compiled. Shared by its sessions; thread safe: steps of different
@@ -44,7 +54,26 @@ class Engine {
   const Model& model() const { return *model_; }
   const Plan& plan() const { return plan_; }
   const EngineOptions& options() const { return options_; }
-  const Device& device() const { return *device_; }
+  const Device& device() const { return runner_->host(); }
+  /// Memory of a new sequence; shareable and known to every device when there are several.
+  Result<SequenceState> create_state();
+  /// Host memory that devices were given, and what they copied of caches.
+  std::vector<MemoryUse> memory() const;
+  uint64_t copied_state_bytes() const;
+  /// Devices that failed while they were used; the plan tells what was meant, this what became of
+  /// it.
+  std::vector<Incident> incidents() const;
+  /// Whether time and energy are those of a SoC profile.
+  bool is_simulated() const { return runner_->is_simulated(); }
+  SimulatedTotals simulated() const;
+  /// Hides from the first answer what the first use of each segment costs.
+  void warm_up();
+  /// The clock that generation is timed with: the profile's when simulated, else this machine's.
+  double now() const;
+  /// Rows that the largest prefill plan holds, and those that the next chunk of a prompt should
+  /// have when `remaining` tokens are left.
+  uint32_t max_prefill_rows() const { return plan_.max_prefill_rows(); }
+  uint32_t next_chunk(uint32_t remaining) const { return plan_.next_chunk(remaining); }
   uint32_t context() const { return plan_.context; }
   uint32_t vocabulary() const { return model_->hyperparameters().vocabulary; }
   /// The wiring of a phase; its states describe what a session must hold.
@@ -60,25 +89,18 @@ class Engine {
                        const std::atomic<bool>* cancel, WeightPlanes planes = WeightPlanes::kBoth);
 
  private:
-  struct CompiledPhase {
-    Graph graph;
-    const PhasePlan* plan = nullptr;
-    std::vector<std::unique_ptr<Executable>> segments;
-  };
-
   Engine(std::shared_ptr<const Model> model, const EngineOptions& options)
       : model_(std::move(model)), options_(options) {}
   Result<void> build();
-  Result<void> compile(CompiledPhase& phase);
-  const CompiledPhase& choose_phase(std::span<const SequenceRows> sequences) const;
+  size_t choose_phase(std::span<const SequenceRows> sequences, size_t n_rows) const;
 
   std::shared_ptr<const Model> model_;
   EngineOptions options_;
-  std::unique_ptr<Device> device_;
   Plan plan_;
-  CompiledPhase prefill_, decode_;
-  std::mutex mutex_;  ///< guards the workspace and the device
-  Buffer workspace_;
+  Graph prefill_, decode_;
+  size_t decode_phase_ = 0;   ///< index into the plan's phases
+  mutable std::mutex mutex_;  ///< guards the runner
+  std::unique_ptr<StepRunner> runner_;
 };
 
 }  // namespace tandem

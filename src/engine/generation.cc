@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "text/tokenizer/streaming_detokenizer.h"
 
@@ -38,7 +37,8 @@ class Generation {
               {.show_control = options.show_control,
                .shown_control = options.shown_control,
                .begins_text = false}),
-        started_(monotonic_seconds()) {
+        started_(session.engine().now()),
+        started_joules_(session.engine().simulated().joules) {
     if (options.max_tokens > 0) out_.tokens.reserve(static_cast<size_t>(options.max_tokens));
   }
 
@@ -46,19 +46,24 @@ class Generation {
     TANDEM_TRY(sampler_.accept_prompt(prompt));
     out_.n_prompt = static_cast<uint32_t>(prompt.size());
     TANDEM_TRY(const bool prompt_done, append(prompt, observer_.on_prompt));
-    out_.prompt_seconds = monotonic_seconds() - started_;
+    out_.prompt_seconds = session_.engine().now() - started_;
+    const double joules_then = joules();
+    out_.prompt_joules = joules_then - started_joules_;
     if (prompt_done) {
       TANDEM_TRY(decode());
     }
     show_held_text();
     session_.forget_cancel();
     if (!out_.tokens.empty()) {
-      out_.decode_seconds = monotonic_seconds() - started_ - out_.first_token_seconds;
+      out_.decode_seconds = session_.engine().now() - started_ - out_.first_token_seconds;
     }
+    out_.decode_joules = joules() - joules_then;
     return std::move(out_);
   }
 
  private:
+  double joules() const { return session_.engine().simulated().joules; }
+
   /// False when it was cancelled.
   Result<bool> append(std::span<const TokenId> tokens, const Session::Progress& progress) {
     auto outcome = session_.append(tokens, progress);
@@ -95,7 +100,7 @@ class Generation {
     TANDEM_TRY(const SampledToken sampled, sampler_.sample(logits));
     TANDEM_TRY(sampler_.accept(sampled.id));
     out_.tokens.push_back(sampled.id);
-    if (out_.tokens.size() == 1) out_.first_token_seconds = monotonic_seconds() - started_;
+    if (out_.tokens.size() == 1) out_.first_token_seconds = session_.engine().now() - started_;
     const bool ends = !options_.ignore_end && tokenizer_.is_end_of_generation(sampled.id);
     const std::string_view shown = ends ? std::string_view() : text_.push(sampled.id);
     out_.text += shown;
@@ -128,6 +133,7 @@ class Generation {
   const Tokenizer& tokenizer_;
   StreamingDetokenizer text_;
   double started_;
+  double started_joules_;
   GenerationResult out_;
 };
 

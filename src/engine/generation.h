@@ -39,6 +39,8 @@ struct GenerationResult {
   double prompt_seconds = 0;       ///< computing the prompt, until its logits were there
   double first_token_seconds = 0;  ///< from the call to the first token
   double decode_seconds = 0;       ///< from the first token to the last
+  double prompt_joules = 0;        ///< simulated devices only
+  double decode_joules = 0;        ///< likewise, from the end of the prompt to the last token
   uint64_t logits_hash = 0;        ///< of the last logits, before sampling
 };
 

@@ -16,7 +16,7 @@ Session::Session(std::shared_ptr<Engine> engine, SequenceState state)
 }
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<Engine> engine) {
-  TANDEM_TRY(auto state, SequenceState::create(engine->graph(Phase::kPrefill), engine->context()));
+  TANDEM_TRY(auto state, engine->create_state());
   return std::unique_ptr<Session>(new Session(std::move(engine), std::move(state)));
 }
 
@@ -46,9 +46,10 @@ Result<void> Session::run_chunk(std::span<const TokenId> chunk,
 
 Result<void> Session::append(std::span<const TokenId> tokens, const Progress& progress) {
   TANDEM_TRY(check_room(tokens));
-  const size_t chunk_size = engine_->options().prefill_chunk;
   for (size_t done = 0; done < tokens.size();) {
-    const auto chunk = tokens.subspan(done, std::min(chunk_size, tokens.size() - done));
+    const size_t remaining = tokens.size() - done;
+    const size_t chunk_size = engine_->next_chunk(static_cast<uint32_t>(remaining));
+    const auto chunk = tokens.subspan(done, std::min(chunk_size, remaining));
     const bool is_last = done + chunk.size() == tokens.size();
     const uint32_t last_row = static_cast<uint32_t>(chunk.size()) - 1;
     const auto outputs = std::span(&last_row, is_last ? 1 : 0);
@@ -68,8 +69,7 @@ Result<void> Session::append(std::span<const TokenId> tokens, const Progress& pr
 Result<void> Session::append_visiting_logits(std::span<const TokenId> tokens,
                                              const LogitsVisitor& visit) {
   TANDEM_TRY(check_room(tokens));
-  const size_t chunk_size =
-      std::min(engine_->options().prefill_chunk, engine_->options().max_outputs);
+  const size_t chunk_size = std::min(engine_->max_prefill_rows(), engine_->options().max_outputs);
   std::vector<uint32_t> all_rows(chunk_size);
   std::iota(all_rows.begin(), all_rows.end(), 0);
   const size_t vocabulary = engine_->vocabulary();

@@ -1,0 +1,296 @@
+// Runs steps over several devices, and goes on without one that fails.
+
+#include "engine/step_runner.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "graph/node_work.h"
+
+namespace tandem {
+namespace {
+
+// Simulated costs are asked for at contexts rounded up to this: one request for many tokens.
+constexpr uint32_t kContextStep = 32;
+
+uint32_t context_of(const Bindings& b) {
+  uint32_t out = 1;
+  for (const SequenceRows& s : b.sequences) out = std::max(out, s.first_position + s.n_rows);
+  return out;
+}
+
+bool is_final(ErrorCode code) {
+  return code == ErrorCode::kCancelled || code == ErrorCode::kNumeric;
+}
+
+}  // namespace
+
+StepRunner::StepRunner(std::vector<std::unique_ptr<Device>> devices, const SafetyOptions& safety)
+    : devices_(std::move(devices)), safety_(safety) {
+  for (const auto& device : devices_) {
+    if (device->describe().host) host_ = device.get();
+    facts_.push_back(device->describe());
+  }
+  TANDEM_CHECK(host_ != nullptr);
+}
+
+StepRunner::~StepRunner() {
+  // Devices end their work before the memory goes that it may write to.
+  phases_.clear();
+  retired_.clear();
+  devices_.clear();
+}
+
+std::vector<Device*> StepRunner::devices() const {
+  std::vector<Device*> out;
+  for (const auto& device : devices_) out.push_back(device.get());
+  return out;
+}
+
+bool StepRunner::is_out(const std::string& device) const {
+  return std::any_of(incidents_.begin(), incidents_.end(),
+                     [&](const Incident& i) { return i.device == device; });
+}
+
+Result<size_t> StepRunner::add_phase(const Graph& graph, const PhasePlan& plan) {
+  CompiledPhase phase{&graph, &plan, {}};
+  for (const Segment& planned : plan.segments) {
+    const auto device = std::find_if(devices_.begin(), devices_.end(), [&](const auto& d) {
+      return d->describe().name == planned.device;
+    });
+    TANDEM_CHECK(device != devices_.end());
+    CompiledSegment segment{device->get(), planned.nodes, nullptr};
+    if (is_out(planned.device)) segment.device = host_;
+    auto made = segment.device->compile(graph, planned.nodes, plan.shape, plan.workspace);
+    if (!made && segment.device != host_) {
+      const Reason reason{ReasonCode::kDeviceFailed, made.error().message};
+      TANDEM_TRY(demote(*segment.device, reason, phase, nullptr));
+      segment.device = host_;
+      made = host_->compile(graph, planned.nodes, plan.shape, plan.workspace);
+    }
+    if (!made) return tl::unexpected(made.error());
+    segment.executable = std::move(*made);
+    phase.segments.push_back(std::move(segment));
+  }
+  workspace_bytes_ = std::max(workspace_bytes_, plan.workspace.size_bytes);
+  phases_.push_back(std::move(phase));
+  // A device demoted just now has segments in this phase that were compiled for it before.
+  for (CompiledSegment& s : phases_.back().segments) {
+    if (!is_out(s.device->describe().name)) continue;
+    TANDEM_TRY(move_to_host(phases_.back(), s));
+  }
+  return phases_.size() - 1;
+}
+
+Result<void> StepRunner::reserve(uint32_t max_rows, uint64_t logits_bytes) {
+  TANDEM_TRY(workspace_, Buffer::allocate(workspace_bytes_, "the workspace"));
+  TANDEM_TRY(import(workspace_.bytes(), "workspace"));
+  bool delegates = false;
+  for (CompiledPhase& phase : phases_) {
+    for (CompiledSegment& s : phase.segments) {
+      if (s.device == host_) continue;
+      delegates = true;
+      if (safety_.check_every == 0) continue;
+      TANDEM_TRY(s.on_host,
+                 host_->compile(*phase.graph, s.nodes, phase.plan->shape, phase.plan->workspace));
+    }
+  }
+  if (!delegates || safety_.check_every == 0) return {};
+  const uint64_t state_bytes = SequenceState::bytes_needed(*phases_.front().graph, max_rows);
+  TANDEM_TRY(check_, SelfCheck::create(workspace_bytes_, logits_bytes, state_bytes));
+  return {};
+}
+
+Result<void> StepRunner::import(std::span<const std::byte> memory, const char* owner) {
+  for (const auto& device : devices_) {
+    if (device.get() == host_) continue;
+    const std::string& name = device->describe().name;
+    if (is_out(name)) continue;
+    const auto access = device->import(memory);
+    if (access) {
+      memory_.push_back({name, owner, memory.size(), *access});
+      continue;
+    }
+    const Reason reason{ReasonCode::kDeviceFailed, access.error().message};
+    TANDEM_TRY(demote(*device, reason, phases_.front(), nullptr));
+  }
+  return {};
+}
+
+void StepRunner::count_copies(const CompiledPhase& phase, const CompiledSegment& segment,
+                              const Bindings& bindings) {
+  const std::string& name = segment.device->describe().name;
+  const bool copies = std::any_of(memory_.begin(), memory_.end(), [&](const MemoryUse& use) {
+    return use.device == name && use.owner == "cache" && use.access == Access::kCopied;
+  });
+  if (!copies) return;
+  for (uint32_t i = segment.nodes.first; i < segment.nodes.first + segment.nodes.count; ++i) {
+    for (const SequenceRows& s : bindings.sequences) {
+      copied_state_bytes_ +=
+          count_work(*phase.graph, phase.graph->nodes[i], s.n_rows, s.first_position + s.n_rows)
+              .state_bytes;
+    }
+  }
+}
+
+Result<void> StepRunner::run(size_t phase, Bindings bindings) {
+  const uint32_t position =
+      bindings.sequences.empty() ? 0 : bindings.sequences.front().first_position;
+  for (;;) {
+    bindings.workspace = workspace_.data();
+    failed_ = nullptr;
+    checked_ = false;
+    auto outcome = run_segments(phases_[phase], bindings);
+    if (failed_ == nullptr) {
+      if (!outcome) return outcome;
+      if (checked_) checked_until_ = position + static_cast<uint32_t>(bindings.tokens.size());
+      ++n_steps_;
+      if (is_simulated()) account(phase, bindings);
+      return {};
+    }
+    // The step starts again: values of its segments may be half written, what they were made from
+    // is the tokens, and cache positions are written anew.
+    TANDEM_TRY(demote(*failed_, {ReasonCode::kDeviceFailed, outcome.error().message},
+                      phases_[phase], &bindings));
+    abandoned_.push_back(std::move(workspace_));
+    TANDEM_TRY(workspace_, Buffer::allocate(workspace_bytes_, "the workspace"));
+  }
+}
+
+Result<void> StepRunner::run_segments(CompiledPhase& phase, const Bindings& bindings) {
+  std::optional<Event> last;
+  for (CompiledSegment& s : phase.segments) {
+    if (s.device == host_) {
+      last = host_->enqueue(*s.executable, bindings,
+                            last ? std::span<const Event>(&*last, 1) : std::span<const Event>());
+      continue;
+    }
+    if (last) TANDEM_TRY(last->wait());
+    last.reset();
+    TANDEM_TRY(run_delegated(phase, s, bindings));
+  }
+  if (last) return last->wait();
+  return {};
+}
+
+Result<void> StepRunner::run_delegated(CompiledPhase& phase, CompiledSegment& s,
+                                       const Bindings& bindings) {
+  Device& device = *s.device;
+  count_copies(phase, s, bindings);
+  const bool is_checked = check_ && s.n_executions++ % safety_.check_every == 0;
+  if (!is_checked) {
+    auto outcome = wait_within(device.enqueue(*s.executable, bindings, {}), device.describe().name,
+                               safety_.deadline_seconds);
+    if (!outcome && !is_final(outcome.error().code)) failed_ = &device;
+    return outcome;
+  }
+  checked_ = true;
+  auto wrong = check_->run(phase, s, *host_, bindings, safety_.deadline_seconds);
+  if (!wrong) {
+    if (!is_final(wrong.error().code)) failed_ = &device;
+    return tl::unexpected(wrong.error());
+  }
+  if (!*wrong) return {};
+  // The host's results are in place: the step goes on from here.
+  return demote(device, {ReasonCode::kAccuracyCheckFailed, **wrong}, phase, &bindings);
+}
+
+Result<void> StepRunner::demote(Device& device, const Reason& reason, const CompiledPhase& phase,
+                                const Bindings* bindings) {
+  Incident incident{device.describe().name, reason, phase.graph->phase, n_steps_};
+  if (bindings != nullptr && !bindings->sequences.empty()) {
+    incident.position = bindings->sequences.front().first_position;
+  }
+  incident.suspect_from = incident.position;
+  const bool may_be_older =
+      reason.code == ReasonCode::kAccuracyCheckFailed && safety_.check_every != 1;
+  if (may_be_older) {
+    // Another conversation has checked since when the last check lies ahead of this position.
+    incident.suspect_from = checked_until_ <= incident.position ? checked_until_ : 0;
+  }
+  incidents_.push_back(std::move(incident));
+  for (CompiledPhase& other : phases_) {
+    for (CompiledSegment& s : other.segments) {
+      if (s.device == &device) TANDEM_TRY(move_to_host(other, s));
+    }
+  }
+  estimates_.clear();
+  return {};
+}
+
+Result<void> StepRunner::move_to_host(const CompiledPhase& phase, CompiledSegment& s) {
+  if (!s.on_host) {
+    TANDEM_TRY(s.on_host,
+               host_->compile(*phase.graph, s.nodes, phase.plan->shape, phase.plan->workspace));
+  }
+  retired_.push_back(std::move(s.executable));  // a device that hangs may still look at it
+  s.executable = std::move(s.on_host);
+  s.device = host_;
+  return {};
+}
+
+StepLoad StepRunner::load_of(const CompiledPhase& phase, const CompiledSegment& segment,
+                             uint32_t n_rows, uint32_t context) const {
+  const bool is_padded = segment.device->describe().static_shapes;
+  const uint32_t rows = is_padded ? phase.plan->shape.max_tokens : n_rows;
+  return {.n_tokens = rows, .context = std::max(context, rows), .resident = phase.plan->resident};
+}
+
+Estimate StepRunner::estimate(size_t index, uint32_t n_rows, uint32_t context) {
+  const CompiledPhase& phase = phases_[index];
+  const uint32_t rounded = (context + kContextStep - 1) / kContextStep * kContextStep;
+  const auto [entry, is_new] = estimates_.try_emplace({index, n_rows, rounded});
+  if (!is_new) return entry->second;
+  for (const CompiledSegment& s : phase.segments) {
+    entry->second += s.device->estimate(*phase.graph, s.nodes, load_of(phase, s, n_rows, rounded));
+  }
+  return entry->second;
+}
+
+void StepRunner::warm_up() {
+  for (CompiledPhase& phase : phases_) account_compiling(phase);
+}
+
+void StepRunner::account_compiling(CompiledPhase& phase) {
+  for (CompiledSegment& s : phase.segments) {
+    if (s.is_warm) continue;
+    s.is_warm = true;
+    const double seconds = s.executable->compile_seconds();
+    simulated_.seconds += seconds;
+    simulated_.compile_seconds += seconds;
+    prompt_.started += seconds;  // a prompt under way waits for it
+  }
+}
+
+void StepRunner::account(size_t index, const Bindings& bindings) {
+  account_compiling(phases_[index]);
+  const Estimate cost =
+      estimate(index, static_cast<uint32_t>(bindings.tokens.size()), context_of(bindings));
+  simulated_.joules += cost.joules;
+  const CompiledPhase& phase = phases_[index];
+  // Once a device is out its segments share the host's lane with the others: nothing overlaps.
+  const bool may_overlap =
+      phase.graph->phase == Phase::kPrefill && bindings.sequences.size() == 1 && incidents_.empty();
+  if (may_overlap) return account_chunk(phase, bindings.sequences.front());
+  simulated_.seconds += cost.seconds;
+  prompt_ = {};
+}
+
+void StepRunner::account_chunk(const CompiledPhase& phase, const SequenceRows& rows) {
+  const bool goes_on = prompt_.state == rows.state && prompt_.next_position == rows.first_position;
+  if (!goes_on) prompt_ = {.state = rows.state, .started = simulated_.seconds};
+  prompt_.next_position = rows.first_position + rows.n_rows;
+  prompt_.chunks.push_back({phase.plan, rows.n_rows, prompt_.next_position});
+  std::vector<double>& seconds = prompt_.seconds.emplace_back();
+  for (const CompiledSegment& s : phase.segments) {
+    const StepLoad load = load_of(phase, s, rows.n_rows, prompt_.next_position);
+    seconds.push_back(s.device->estimate(*phase.graph, s.nodes, load).seconds);
+  }
+  const auto known = [&](const ChunkStep& step, size_t segment) {
+    return prompt_.seconds[static_cast<size_t>(&step - prompt_.chunks.data())][segment];
+  };
+  const auto tasks = prompt_tasks(*phase.graph, facts_, prompt_.chunks, known, kPromptWorkspaces);
+  simulated_.seconds = prompt_.started + makespan(simulate(tasks, facts_.size()));
+}
+
+}  // namespace tandem

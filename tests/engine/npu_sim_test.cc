@@ -1,0 +1,242 @@
+// A model over a processor and a virtual NPU: the same tokens as the processor alone, whatever
+// fails.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "engine/session.h"
+#include "tests/support/test_soc.h"
+#include "tests/support/tiny_model.h"
+
+namespace tandem::testing {
+namespace {
+
+constexpr size_t kPrompt = 21;  // a bucket of 16 and one of 8 with padding
+constexpr size_t kGenerated = 8;
+
+std::shared_ptr<const Model> quantized_model() {
+  static const auto model = make_tiny_model(tiny_shape("qwen3"), DType::kQ8_0);
+  return model;
+}
+
+TokenId best(std::span<const float> logits) {
+  return static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
+
+/// Logits after the prompt and after each greedy token.
+std::vector<std::vector<float>> run(const std::shared_ptr<Engine>& engine,
+                                    size_t n_prompt = kPrompt) {
+  auto session = Session::create(engine);
+  EXPECT_TRUE(session);
+  std::vector<std::vector<float>> out;
+  const auto prompt = some_tokens(n_prompt);
+  auto appended = (*session)->append(prompt);
+  for (size_t i = 0; i <= kGenerated; ++i) {
+    EXPECT_TRUE(appended) << appended.error().message;
+    if (!appended) return out;
+    const auto logits = (*session)->logits();
+    out.emplace_back(logits.begin(), logits.end());
+    const TokenId next = best(logits);
+    appended = (*session)->append({&next, 1});
+  }
+  return out;
+}
+
+std::vector<std::vector<float>> on_cpu(size_t n_prompt = kPrompt) {
+  return run(make_engine(quantized_model()), n_prompt);
+}
+
+size_t n_delegated_segments(const Engine& engine) {
+  size_t out = 0;
+  for (const PhasePlan& phase : engine.plan().phases) {
+    for (const Segment& s : phase.segments) out += s.device == "npu";
+  }
+  return out;
+}
+
+TEST(NpuSim, DelegatesAndGivesTheProcessorsBits) {
+  const auto engine = make_engine(quantized_model(), on_test_soc());
+  EXPECT_GE(n_delegated_segments(*engine), 2u);
+  EXPECT_EQ(run(engine), on_cpu());
+  EXPECT_TRUE(engine->incidents().empty());
+  EXPECT_TRUE(engine->is_simulated());
+  EXPECT_GT(engine->simulated().seconds, 0);
+  EXPECT_GT(engine->simulated().joules, 0);
+}
+
+TEST(NpuSim, AsynchronousExecutionsGiveTheSame) {
+  const auto engine = make_engine(quantized_model(), on_test_soc({.asynchronous = true}));
+  EXPECT_EQ(run(engine), on_cpu());
+}
+
+// Prompts around multiples of a compiled size (mllm issue 266 and its kin).
+TEST(NpuSim, FieldReportH07PromptsAroundBucketSizesMatchTheProcessor) {
+  const auto engine = make_engine(quantized_model(), on_test_soc());
+  for (size_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49}) {
+    EXPECT_EQ(run(engine, n), on_cpu(n)) << n << " tokens";
+  }
+}
+
+TEST(NpuSim, SelfChecksOfARightDeviceFindNothing) {
+  for (auto type : {soc::NumericType::kInt8, soc::NumericType::kInt16, soc::NumericType::kFp16}) {
+    const auto unchecked = make_engine(quantized_model(), on_test_soc({}, {}, type));
+    const auto checked = make_engine(quantized_model(), on_test_soc({}, {.check_every = 1}, type));
+    EXPECT_EQ(run(checked), run(unchecked)) << soc::to_string(type);
+    EXPECT_TRUE(checked->incidents().empty())
+        << soc::to_string(type) << ": " << checked->incidents()[0].reason.sentence;
+  }
+}
+
+uint64_t copied_by(const MemoryUse& use) { return use.access == Access::kCopied ? use.bytes : 0; }
+
+TEST(NpuSim, NoCacheByteIsCopiedForADecodedToken) {
+  const auto engine = make_engine(quantized_model(), on_test_soc());
+  run(engine);
+  const auto memory = engine->memory();
+  ASSERT_EQ(memory.size(), 2u) << "workspace and one session's cache";
+  EXPECT_EQ(memory[1].owner, "cache");
+  EXPECT_EQ(memory[1].bytes, engine->plan().state_bytes);
+  for (const MemoryUse& use : memory) EXPECT_EQ(copied_by(use), 0u) << use.owner;
+  EXPECT_EQ(engine->copied_state_bytes(), 0u);
+  EXPECT_EQ(engine->plan().phase(Phase::kDecode).copied_bytes, 0u);
+}
+
+/// As the virtual NPU, but it says that it copies.
+class CopyingDevice : public Device {
+ public:
+  explicit CopyingDevice(std::unique_ptr<Device> npu) : npu_(std::move(npu)) {}
+  const Capabilities& describe() const override { return npu_->describe(); }
+  std::optional<Reason> supports(const Graph& graph, const Node& node,
+                                 const StepShape& shape) const override {
+    return npu_->supports(graph, node, shape);
+  }
+  Estimate estimate(const Graph& graph, NodeRange segment, const StepLoad& load) const override {
+    return npu_->estimate(graph, segment, load);
+  }
+  Result<std::unique_ptr<Executable>> compile(const Graph& graph, NodeRange segment,
+                                              const StepShape& shape,
+                                              const WorkspaceLayout& layout) override {
+    return npu_->compile(graph, segment, shape, layout);
+  }
+  Event enqueue(const Executable& executable, const Bindings& bindings,
+                std::span<const Event> after) override {
+    return npu_->enqueue(executable, bindings, after);
+  }
+  Result<Access> import(std::span<const std::byte>) override { return Access::kCopied; }
+  Result<void> set_power_state(PowerState state) override { return npu_->set_power_state(state); }
+
+ private:
+  std::unique_ptr<Device> npu_;
+};
+
+TEST(NpuSim, CopiesOfTheCacheAreCounted) {
+  EngineOptions options = on_test_soc();
+  options.devices =
+      [inner = options.devices](
+          std::unique_ptr<Device> cpu) -> Result<std::vector<std::unique_ptr<Device>>> {
+    TANDEM_TRY(auto devices, inner(std::move(cpu)));
+    devices[0] = std::make_unique<CopyingDevice>(std::move(devices[0]));
+    return devices;
+  };
+  const auto engine = make_engine(quantized_model(), options);
+  run(engine);
+  EXPECT_GT(engine->copied_state_bytes(), 0u);
+}
+
+uint64_t resident_bytes() {
+  std::ifstream in("/proc/self/statm");
+  uint64_t total = 0, resident = 0;
+  in >> total >> resident;
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(NpuSim, TwoDevicesHoldOneCopyOfTheWeights) {
+  ModelShape shape = tiny_shape("qwen3");
+  shape.width = 512;
+  shape.ffn_width = 8192;
+  const auto model = make_tiny_model(shape, DType::kQ8_0);  // 40 MB of weights
+  const auto cpu_only = make_engine(model);
+  const uint64_t before = resident_bytes();
+  const auto shared = make_engine(model, on_test_soc({}, {.check_every = 1}));
+  const uint64_t with_both = resident_bytes() - before;
+  const uint64_t weights = shared->plan().weight_bytes;
+  ASSERT_GT(weights, uint64_t{30} << 20);
+  // Both devices of the second engine run every linear: once packed, not twice.
+  EXPECT_LT(with_both, weights + weights / 2);
+}
+
+struct FaultCase {
+  FaultKind kind;
+  Phase phase;
+  uint32_t after;
+};
+
+class FaultMatrix : public ::testing::TestWithParam<FaultCase> {};
+
+std::string case_name(const ::testing::TestParamInfo<FaultCase>& info) {
+  return fmt::format("{}_in_{}_after_{}", to_string(info.param.kind), to_string(info.param.phase),
+                     info.param.after);
+}
+
+TEST_P(FaultMatrix, TheProcessorGoesOnWithTheSameOutput) {
+  const FaultCase c = GetParam();
+  const auto engine =
+      make_engine(quantized_model(), on_test_soc({.fault = Fault{c.kind, c.phase, c.after}},
+                                                 {.deadline_seconds = 0.1, .check_every = 1}));
+  EXPECT_EQ(run(engine), on_cpu());
+  const auto incidents = engine->incidents();
+  ASSERT_EQ(incidents.size(), 1u);
+  EXPECT_EQ(incidents[0].device, "npu");
+  EXPECT_EQ(incidents[0].phase, c.phase);
+  EXPECT_EQ(incidents[0].reason.code, c.kind == FaultKind::kWrongResult
+                                          ? ReasonCode::kAccuracyCheckFailed
+                                          : ReasonCode::kDeviceFailed);
+  EXPECT_EQ(incidents[0].suspect_from, incidents[0].position) << "nothing wrong was used";
+  EXPECT_FALSE(incidents[0].reason.sentence.empty());
+}
+
+std::vector<FaultCase> fault_cases() {
+  std::vector<FaultCase> out;
+  for (auto kind :
+       {FaultKind::kHang, FaultKind::kError, FaultKind::kWrongResult, FaultKind::kLost}) {
+    for (auto phase : {Phase::kPrefill, Phase::kDecode}) {
+      for (uint32_t after : {0, 1}) out.push_back({kind, phase, after});
+    }
+  }
+  out.push_back({FaultKind::kOutOfMemory, Phase::kPrefill, 0});
+  out.push_back({FaultKind::kOutOfMemory, Phase::kDecode, 0});
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, FaultMatrix, ::testing::ValuesIn(fault_cases()), case_name);
+
+TEST(NpuSim, ASampledCheckFindsAWrongResultWithinTheInterval) {
+  constexpr uint32_t kEvery = 4;
+  const auto engine = make_engine(
+      quantized_model(), on_test_soc({.fault = Fault{FaultKind::kWrongResult, Phase::kDecode, 1}},
+                                     {.check_every = kEvery}));
+  run(engine);
+  const auto incidents = engine->incidents();
+  ASSERT_EQ(incidents.size(), 1u);
+  EXPECT_EQ(incidents[0].reason.code, ReasonCode::kAccuracyCheckFailed);
+  // The first decode step was checked and right, the second is wrong, the fifth is checked again.
+  EXPECT_EQ(incidents[0].suspect_from, kPrompt + 1);
+  EXPECT_EQ(incidents[0].position, kPrompt + kEvery);
+}
+
+TEST(NpuSim, WithoutAFaultLaterSessionsUseTheNpuWithOneTheyDoNot) {
+  const auto engine = make_engine(
+      quantized_model(), on_test_soc({.fault = Fault{FaultKind::kError, Phase::kPrefill, 0}}));
+  run(engine);
+  const double first = engine->simulated().seconds;
+  EXPECT_EQ(run(engine), on_cpu());
+  EXPECT_EQ(engine->incidents().size(), 1u);
+  const auto good = make_engine(quantized_model(), on_test_soc());
+  run(good);
+  EXPECT_GT(first, 10 * good->simulated().seconds) << "time is the processor's";
+}
+
+}  // namespace
+}  // namespace tandem::testing
