@@ -32,15 +32,21 @@ Estimate scaled(const Estimate& e, double factor) {
 
 }  // namespace
 
+Estimate estimate_segment(const Graph& graph, const PhasePlan& phase, size_t segment,
+                          std::span<Device* const> devices, uint32_t n_rows, uint32_t context) {
+  const Segment& s = phase.segments[segment];
+  const Device& device = find_device(devices, s.device);
+  const uint32_t rows = device.describe().static_shapes ? phase.shape.max_tokens : n_rows;
+  return device.estimate(
+      graph, s.nodes,
+      {.n_tokens = rows, .context = std::max(context, rows), .resident = phase.resident});
+}
+
 Estimate estimate_step(const Graph& graph, const PhasePlan& phase, std::span<Device* const> devices,
                        uint32_t n_rows, uint32_t context) {
   Estimate out;
-  for (const Segment& s : phase.segments) {
-    const Device& device = find_device(devices, s.device);
-    const uint32_t rows = device.describe().static_shapes ? phase.shape.max_tokens : n_rows;
-    out += device.estimate(
-        graph, s.nodes,
-        {.n_tokens = rows, .context = std::max(context, rows), .resident = phase.resident});
+  for (size_t s = 0; s < phase.segments.size(); ++s) {
+    out += estimate_segment(graph, phase, s, devices, n_rows, context);
   }
   return out;
 }

@@ -79,13 +79,15 @@ TEST(NpuSim, FieldReportH07PromptsAroundBucketSizesMatchTheProcessor) {
   }
 }
 
+/// int8 must give the processor's bits; f16 over f16 weights differs from it by rounding only.
 TEST(NpuSim, SelfChecksOfARightDeviceFindNothing) {
-  for (auto type : {soc::NumericType::kInt8, soc::NumericType::kInt16, soc::NumericType::kFp16}) {
-    const auto unchecked = make_engine(quantized_model(), on_test_soc({}, {}, type));
-    const auto checked = make_engine(quantized_model(), on_test_soc({}, {.check_every = 1}, type));
+  const auto floats = make_tiny_model(tiny_shape("qwen3"), DType::kF16);
+  for (auto type : {soc::NumericType::kInt8, soc::NumericType::kFp16}) {
+    const auto& model = type == soc::NumericType::kInt8 ? quantized_model() : floats;
+    const auto unchecked = make_engine(model, on_test_soc({}, {}, type));
+    const auto checked = make_engine(model, on_test_soc({}, {.check_every = 1}, type));
     EXPECT_EQ(run(checked), run(unchecked)) << soc::to_string(type);
-    EXPECT_TRUE(checked->incidents().empty())
-        << soc::to_string(type) << ": " << checked->incidents()[0].reason.sentence;
+    EXPECT_TRUE(checked->incidents().empty()) << soc::to_string(type);
   }
 }
 
