@@ -175,9 +175,14 @@ void Chat::exchange(const Exchange& run) {
 void Chat::finish(Result<ConversationReply> reply) {
   if (!reply) return fail(reply.error().message);
   explain_end(*reply);
-  last_stats_ =
-      RunStats::collect(engine(), sampler_, load_seconds_, *reply, reply->n_reused).to_text();
-  if (flags_.stats) write_note(last_stats_);
+  const auto stats = RunStats::collect(engine(), sampler_, load_seconds_, *reply, reply->n_reused);
+  last_stats_ = stats.to_text();
+  if (flags_.stats) {
+    write_note(last_stats_);
+  } else {
+    if (!stats.simulated.empty()) write_note(stats.simulated_line());
+    write_note(stats.incident_lines());
+  }
 }
 
 void Chat::explain_end(const ConversationReply& reply) {

@@ -12,6 +12,8 @@
 #include "cli/eval_command.h"
 #include "cli/gate_command.h"
 #include "cli/inspect_command.h"
+#include "cli/plan_command.h"
+#include "cli/profile_command.h"
 #include "cli/run_command.h"
 #include "cli/soc_command.h"
 #include "cli/synth_command.h"
@@ -39,6 +41,8 @@ int main(int argc, char** argv) {
   tandem::cli::add_chat_command(app, context);
   tandem::cli::add_eval_command(app, context);
   tandem::cli::add_gate_command(app, context);
+  tandem::cli::add_plan_command(app, context);
+  tandem::cli::add_profile_command(app, context);
   tandem::cli::add_inspect_command(app, context);
   tandem::cli::add_devices_command(app, context);
   tandem::cli::add_doctor_command(app, context);

@@ -38,9 +38,12 @@ void add_model_flags(CLI::App& command, ModelFlags& flags) {
       ->check(CLI::IsMember({"int4", "int8"}));
   command.add_flag("--accept-int4", flags.accept_int4,
                    "Run a nested file whose low planes were lost at INT4");
-  command.add_flag("--check", flags.check, "Stop at the first NaN or infinity, naming the layer");
+  command.add_flag("--check-finite", flags.check_finite,
+                   "Stop at the first NaN or infinity, naming the layer");
   command.add_flag("--scan-weights", flags.scan_weights,
                    "Read every weight first and refuse a scale or value that is NaN or infinite");
+  add_planning_flags(command, flags.device);
+  add_safety_flags(command, flags.device);
 }
 
 Result<std::shared_ptr<const Model>> open_model(const ModelFlags& flags) {
@@ -67,18 +70,22 @@ Result<EngineOptions> engine_options(const ModelFlags& flags) {
                         .n_threads = flags.threads,
                         .isa = std::nullopt,
                         .prefill_chunk = flags.chunk,
-                        .check_finite = flags.check};
+                        .check_finite = flags.check_finite};
   if (!flags.isa.empty()) {
     TANDEM_TRY(options.isa, isa_from_name(flags.isa));
   }
   if (flags.precision == "int4") options.planes = WeightPlanes::kHigh;
+  TANDEM_TRY(apply(flags.device, options));
   return options;
 }
 
 Result<std::shared_ptr<Engine>> open_engine(const ModelFlags& flags) {
   TANDEM_TRY(const EngineOptions options, engine_options(flags));
   TANDEM_TRY(auto model, open_model(flags));
-  return Engine::create(std::move(model), options);
+  TANDEM_TRY(auto engine, Engine::create(std::move(model), options));
+  TANDEM_TRY(check_required(flags.device, *engine));
+  if (flags.device.warm_up) engine->warm_up();
+  return engine;
 }
 
 }  // namespace tandem::cli

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/device_flags.h"
 #include "engine/engine.h"
 
 namespace tandem::cli {
@@ -16,10 +17,11 @@ struct ModelFlags {
   std::string isa = {};
   std::string pre = {};
   uint32_t chunk = EngineOptions{}.prefill_chunk;
-  bool check = false;
+  bool check_finite = false;
   bool scan_weights = false;
   std::string precision = {};  ///< "int4" or "int8" of nested files; empty: what the file holds
   bool accept_int4 = false;
+  DeviceFlags device = {};
 };
 
 void add_model_flags(CLI::App& command, ModelFlags& flags);

@@ -155,7 +155,12 @@ Result<void> show_end(const RunFlags& flags, const RunReport& report, const RunS
         write_output(run_document(report, flags.generation.stats ? &stats : nullptr, tokenizer)));
   } else {
     TANDEM_TRY(write_output("\n"));
-    if (flags.generation.stats) note("\n{}", stats.to_text());
+    if (flags.generation.stats) {
+      note("\n{}", stats.to_text());
+    } else {
+      if (!stats.simulated.empty()) note("{}", stats.simulated_line());
+      note("{}", stats.incident_lines());
+    }
   }
   if (result.finish_reason == FinishReason::kCancelled) {
     return failure(ErrorCode::kCancelled, "stopped by Ctrl-C after {} tokens",

@@ -1,0 +1,63 @@
+// `tandem profile`: what every lane of a chip does over a request, for Perfetto.
+
+#include "cli/profile_command.h"
+
+#include <memory>
+
+#include "cli/planning.h"
+#include "planner/trace.h"
+
+namespace tandem::cli {
+namespace {
+
+struct ProfileFlags {
+  ModelFlags model;
+  DeviceFlags device;
+  Workload workload{.prompt_tokens = 512, .generated_tokens = 4};
+  uint32_t chunk = 128;
+  std::string output = "trace.json";
+};
+
+Result<void> run(const ProfileFlags& flags) {
+  TANDEM_TRY(const Planning planning, Planning::create(flags.model, flags.workload));
+  TANDEM_TRY(const PlanDevices on, make_plan_devices(flags.device));
+  TANDEM_TRY(const Plan plan, planning.plan(on, flags.device, flags.chunk, Policy::kCheapest));
+  Trace trace = trace_workload(plan, planning.prefill(), planning.decode(), on.devices,
+                               flags.workload.prompt_tokens, flags.workload.generated_tokens);
+  trace.model = planning.model_name();
+  trace.soc = on.soc;
+  TANDEM_TRY(write_file(flags.output, trace.to_chrome_json()));
+  return print("{}{} written, {} spans; open it in ui.perfetto.dev\n", trace.summary(),
+               flags.output, trace.spans.size());
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<ProfileFlags>();
+  CLI::App* command =
+      app.add_subcommand("profile", "Trace what every lane of a simulated chip does");
+  command->add_option("model,-m,--model", flags->model.model,
+                      "GGUF file (default: the embedded demo model)");
+  add_planning_flags(*command, flags->device);
+  command->get_option("--soc")->required();
+  command->add_option("--prompt-tokens", flags->workload.prompt_tokens, "Of the request")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  command->add_option("--generate", flags->workload.generated_tokens, "Tokens traced after it")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command->add_option("--chunk", flags->chunk, "Most prompt tokens computed together")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("-o,--output", flags->output, "The trace (Chrome JSON)")
+      ->capture_default_str();
+  command->footer(
+      "Times are simulated from the profile. Chunks of the prompt overlap over the devices.\n"
+      "Examples:\n"
+      "  tandem profile model.gguf --soc snapdragon-8-gen-3 -o trace.json\n"
+      "  tandem profile model.gguf --soc rk3588 --pin 'layers.*.attention=cpu'");
+  command->callback([flags, &context] { context.finish(run(*flags)); });
+}
+
+}  // namespace tandem::cli

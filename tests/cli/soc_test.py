@@ -1,0 +1,147 @@
+"""Plans, simulated chips and failing devices at the command line: run with
+`python3 tests/cli/soc_test.py build/tandem`.
+"""
+
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import cli_test  # noqa: E402
+from cli_test import ANSWER, QUESTION, CliTest  # noqa: E402
+
+del cli_test.Usage, cli_test.Output, cli_test.Run  # their own ctest entry runs them
+del cli_test.ChatThroughAPipe, cli_test.ChatAtATerminal
+
+SOC = "snapdragon-8-gen-3"
+
+
+class RunOnASoc(CliTest):
+    def run_on_soc(self, *flags):
+        code, out, err = cli_test.tandem("run", "--temp", "0", "--soc", SOC, *flags, QUESTION)
+        self.assertEqual(code, 0, err)
+        return out.strip(), err
+
+    def test_answers_with_real_tokens_and_says_that_times_are_simulated(self):
+        out, err = self.run_on_soc()
+        self.assertEqual(out, ANSWER)
+        self.assertIn(f"simulated: {SOC}: first token ", err)
+
+    def test_stats_have_one_clock(self):
+        _, err = self.run_on_soc("--stats")
+        self.assertIn("Delegated ", err)
+        self.assertIn("mJ/token", err)
+        self.assertNotIn("load ", err, "loading is this machine's time")
+        code, out, _ = cli_test.tandem("run", "--temp", "0", "--soc", SOC, "--json", "--stats",
+                                       QUESTION)
+        self.assertEqual(code, 0)
+        stats = json.loads(out)["stats"]
+        self.assertEqual(stats["simulated"], SOC)
+        self.assertNotIn("load_seconds", stats)
+        self.assertGreater(stats["prefill_joules"], 0)
+
+    def test_simulated_time_does_not_depend_on_this_machine(self):
+        one = self.run_on_soc("--threads", "1")[1]
+        self.assertEqual(one, self.run_on_soc("--threads", "2")[1])
+
+    def test_a_cache_or_a_warm_up_hides_compiling_from_the_first_answer(self):
+        def first_token(*flags):
+            out = self.ok("run", "--temp", "0", "--soc", SOC, "--json", "--stats", *flags, QUESTION)
+            return json.loads(out)["stats"]
+        cold = first_token()
+        self.assertGreater(cold["compile_seconds"], 0)
+        warm = first_token("--warmup")
+        self.assertLess(warm["first_token_seconds"], cold["first_token_seconds"])
+        cache = ("--compile-cache", self.path("cache"))
+        self.assertEqual(first_token(*cache)["compile_seconds"], cold["compile_seconds"])
+        self.assertEqual(first_token(*cache)["compile_seconds"], 0)
+        for entry in (self.folder / "cache").iterdir():
+            entry.write_bytes(entry.read_bytes()[:40])
+        self.assertEqual(first_token(*cache)["compile_seconds"], cold["compile_seconds"])
+
+    def test_whatever_fails_the_answer_is_the_same(self):
+        for kind in ("hang", "error", "lost", "oom"):
+            for phase in ("prefill", "decode"):
+                with self.subTest(kind=kind, phase=phase):
+                    out, err = self.run_on_soc("--inject-fault", f"{kind}:{phase}", "--check",
+                                               "1/1", "--deadline", "0.2")
+                    self.assertEqual(out, ANSWER)
+                    self.assertIn("npu was given up", err)
+                    self.assertIn("the processor went on", err)
+
+    # Only where the NPU computes as the processor does: elsewhere the check allows for a difference
+    # in which the injected error disappears (docs/run_time_safety.md).
+    def test_a_wrong_result_is_found_where_the_arithmetic_is_the_processors(self):
+        out, err = cli_test.tandem("run", "--temp", "0", "--soc", "cortex-m85-ethos-u85", "--inject-fault",
+                          "wrong:decode", "--check", "1/1", QUESTION)[1:]
+        self.assertEqual(out, ANSWER + "\n")
+        self.assertIn("npu was given up in decode", err)
+
+    def test_h02_asking_for_an_npu_that_is_not_there(self):
+        self.fails(1, ["run", "--require-npu", "all", QUESTION], "there is no NPU here")
+        self.fails(1, ["run", "--soc", "no-such-chip", QUESTION], "no-such-chip", SOC)
+        self.fails(1, ["run", "--soc", self.path("missing.json"), QUESTION], "missing.json")
+        self.fails(1, ["run", "--soc", self.path("bad.json", "{"), QUESTION], "bad.json")
+
+    def test_h02_a_model_that_the_npu_cannot_run_whole(self):
+        self.fails(1, ["run", "--soc", SOC, "--require-npu", "all", "--pin", "*=npu", "--pin",
+                       "*.attention=cpu", QUESTION], "would run on the host", "attention", "pinned_by_user")
+
+    def test_wrong_flags_are_code_2(self):
+        for flags in (["--check", "256"], ["--pin", "x"], ["--objective", "speed"],
+                      ["--inject-fault", "melt:decode"], ["--pin", "*=gpu"]):
+            with self.subTest(flags=flags):
+                self.fails(2, ["run", "--soc", SOC, *flags, QUESTION], flags[1])
+
+
+class Plan(CliTest):
+    def test_text_json_and_page(self):
+        page = self.path("plan.html")
+        out = self.ok("plan", "--soc", SOC, "--html", page)
+        self.assertIn("Delegated ", out)
+        self.assertIn(f"simulated: {SOC}", out)
+        report = json.loads(self.ok("plan", "--soc", SOC, "--json"))
+        self.assertEqual(report["schema"], "tandem.plan_report.v1")
+        self.assertEqual(report["simulated"], SOC)
+        for phase in report["delegation"]:
+            self.assertEqual(len(phase["not_delegated"]), phase["nodes"] - phase["delegated"])
+            self.assertTrue(all(node["reasons"] for node in phase["not_delegated"]))
+        html = pathlib.Path(page).read_text()
+        self.assertIn(f"simulated: {SOC}", html)
+        self.assertNotIn("http", html)
+
+    def test_pins_are_kept(self):
+        report = json.loads(self.ok("plan", "--soc", SOC, "--json", "--pin",
+                                    "layers.*.attention=cpu"))
+        for phase in report["delegation"]:
+            for node in phase["placement"]:
+                if node["node"].endswith(".attention"):
+                    self.assertEqual(node["device"], "cpu")
+
+    def test_comparison(self):
+        plans = json.loads(self.ok("plan", "--soc", SOC, "--baselines", "--json"))["plans"]
+        self.assertEqual([p["policy"] for p in plans], ["planned", "cpu only", "node by node"])
+        seconds = [p["report"]["prediction"]["seconds"] for p in plans]
+        self.assertLessEqual(seconds[0], min(seconds[1:]) * 1.0001)
+
+    def test_this_machine(self):
+        out = self.ok("plan")
+        self.assertIn("Delegated 0 of ", out)
+        self.assertNotIn("simulated", out)
+        self.fails(1, ["plan", "--require-npu", "all"], "there is no device but the host")
+
+    def test_profile_writes_a_trace(self):
+        path = self.path("trace.json")
+        out = self.ok("profile", "--soc", SOC, "-o", path, "--prompt-tokens", "64")
+        self.assertIn("two devices at work at once", out)
+        trace = json.loads(pathlib.Path(path).read_text())
+        self.assertEqual(trace["otherData"]["clock"], f"simulated: {SOC}")
+        names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
+        self.assertIn("cpu", names | {"cpu"})
+        self.assertTrue(any(e["ph"] == "X" for e in trace["traceEvents"]))
+
+
+if __name__ == "__main__":
+    cli_test.PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
