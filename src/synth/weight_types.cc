@@ -3,27 +3,10 @@
 #include <cstdlib>
 
 #include "tensor/convert.h"
+#include "tensor/small_block_format.h"
 
 namespace tandem {
 namespace {
-
-/// The format with blocks of 32 nearest in size.
-DType small_block_format(DType type) {
-  switch (type) {
-    case DType::kQ2_K:
-    case DType::kQ3_K:
-    case DType::kIQ4_XS:
-      return DType::kIQ4_NL;
-    case DType::kQ4_K:
-      return DType::kQ5_0;
-    case DType::kQ5_K:
-      return DType::kQ5_1;
-    case DType::kQ6_K:
-      return DType::kQ8_0;
-    default:
-      return DType::kF16;
-  }
-}
 
 /// Which layers of a Q4_K_M file keep more bits: the first and last eighth and every third between.
 bool keeps_more_bits(uint64_t layer, uint64_t n_layers) {
