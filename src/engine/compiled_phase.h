@@ -16,7 +16,6 @@ struct CompiledSegment {
   /// The same nodes for the host: made when a self check asks for it or the device is demoted.
   std::unique_ptr<Executable> on_host = nullptr;
   uint64_t n_executions = 0;
-  bool is_warm = false;  ///< its compilation has been accounted for
 };
 
 /// One plan of a phase, compiled.

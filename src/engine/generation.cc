@@ -38,7 +38,7 @@ class Generation {
                .shown_control = options.shown_control,
                .begins_text = false}),
         started_(session.engine().now()),
-        started_joules_(session.engine().simulated().joules) {
+        before_(session.engine().simulated()) {
     if (options.max_tokens > 0) out_.tokens.reserve(static_cast<size_t>(options.max_tokens));
   }
 
@@ -46,9 +46,10 @@ class Generation {
     TANDEM_TRY(sampler_.accept_prompt(prompt));
     out_.n_prompt = static_cast<uint32_t>(prompt.size());
     TANDEM_TRY(const bool prompt_done, append(prompt, observer_.on_prompt));
-    out_.prompt_seconds = session_.engine().now() - started_;
-    const double joules_then = joules();
-    out_.prompt_joules = joules_then - started_joules_;
+    const SimulatedTotals after_prompt = session_.engine().simulated();
+    const double compiling = after_prompt.compile_seconds - before_.compile_seconds;
+    out_.prompt_seconds = session_.engine().now() - started_ - compiling;
+    out_.prompt_joules = after_prompt.joules - before_.joules;
     if (prompt_done) {
       TANDEM_TRY(decode());
     }
@@ -57,13 +58,11 @@ class Generation {
     if (!out_.tokens.empty()) {
       out_.decode_seconds = session_.engine().now() - started_ - out_.first_token_seconds;
     }
-    out_.decode_joules = joules() - joules_then;
+    out_.decode_joules = session_.engine().simulated().joules - after_prompt.joules;
     return std::move(out_);
   }
 
  private:
-  double joules() const { return session_.engine().simulated().joules; }
-
   /// False when it was cancelled.
   Result<bool> append(std::span<const TokenId> tokens, const Session::Progress& progress) {
     auto outcome = session_.append(tokens, progress);
@@ -133,7 +132,7 @@ class Generation {
   const Tokenizer& tokenizer_;
   StreamingDetokenizer text_;
   double started_;
-  double started_joules_;
+  SimulatedTotals before_;
   GenerationResult out_;
 };
 

@@ -248,22 +248,18 @@ Estimate StepRunner::estimate(size_t index, uint32_t n_rows, uint32_t context) {
 }
 
 void StepRunner::warm_up() {
-  for (CompiledPhase& phase : phases_) account_compiling(phase);
-}
-
-void StepRunner::account_compiling(CompiledPhase& phase) {
-  for (CompiledSegment& s : phase.segments) {
-    if (s.is_warm) continue;
-    s.is_warm = true;
-    const double seconds = s.executable->compile_seconds();
-    simulated_.seconds += seconds;
-    simulated_.compile_seconds += seconds;
-    prompt_.started += seconds;  // a prompt under way waits for it
+  if (is_warm_) return;
+  is_warm_ = true;
+  for (const CompiledPhase& phase : phases_) {
+    for (const CompiledSegment& s : phase.segments) {
+      simulated_.compile_seconds += s.executable->compile_seconds();
+    }
   }
+  simulated_.seconds += simulated_.compile_seconds;
 }
 
 void StepRunner::account(size_t index, const Bindings& bindings) {
-  account_compiling(phases_[index]);
+  warm_up();
   const Estimate cost =
       estimate(index, static_cast<uint32_t>(bindings.tokens.size()), context_of(bindings));
   simulated_.joules += cost.joules;

@@ -31,8 +31,8 @@ struct MemoryUse {
 
 /// Simulated time and energy since the engine was made.
 struct SimulatedTotals {
-  double seconds = 0;          ///< compiling included, where it was not hidden by a warm-up
-  double compile_seconds = 0;  ///< of that; a segment is compiled when it is first used
+  double seconds = 0;          ///< compiling included
+  double compile_seconds = 0;  ///< of that: every segment, before the first step
   double joules = 0;
 };
 
@@ -60,7 +60,8 @@ class StepRunner {
   /// refuses is demoted.
   Result<void> import(std::span<const std::byte> memory, const char* owner);
 
-  /// Compiles every segment now instead of at its first use, which on a simulated chip takes time.
+  /// Accounts for what compiling every segment takes on a simulated chip; the first step does so
+  /// otherwise, so that no later phase pays for it. Once only.
   void warm_up();
 
   /// One forward pass; `bindings.workspace` is filled in. Errors: those of the host, kCancelled,
@@ -94,7 +95,6 @@ class StepRunner {
   };
 
   void account(size_t phase, const Bindings& bindings);
-  void account_compiling(CompiledPhase& phase);
   void account_chunk(const CompiledPhase& phase, const SequenceRows& rows);
   StepLoad load_of(const CompiledPhase& phase, const CompiledSegment& segment, uint32_t n_rows,
                    uint32_t context) const;
@@ -117,6 +117,7 @@ class StepRunner {
   uint32_t checked_until_ = 0;  ///< position after the last step whose checks passed
   std::map<std::tuple<size_t, uint32_t, uint32_t>, Estimate> estimates_;
   SimulatedTotals simulated_;
+  bool is_warm_ = false;
   PromptAccount prompt_;
   std::vector<Buffer> abandoned_;  ///< workspaces that a device which hung may still write to
   std::vector<std::unique_ptr<Executable>> retired_;
