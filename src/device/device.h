@@ -78,6 +78,10 @@ class Executable {
   /// Whether it gives the processor's own bits; otherwise results differ within what the
   /// conformance suite allows.
   virtual bool matches_reference() const { return false; }
+  /// For a device whose arithmetic is specified to the bit and is not the processor's: an
+  /// executable of the host that computes the same in that arithmetic, for self checks. Null when
+  /// matches_reference(), and when results are specified within a bound only.
+  virtual const Executable* reference() const { return nullptr; }
   /// Simulated devices: what compiling would have taken; 0 when the code came from a cache.
   virtual double compile_seconds() const { return 0; }
 };

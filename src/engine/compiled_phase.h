@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct CompiledSegment {
   /// The same nodes for the host: made when a self check asks for it or the device is demoted.
   std::unique_ptr<Executable> on_host = nullptr;
   uint64_t n_executions = 0;
+  /// Executions of 1, 2 to 3, 4 to 7, ... rows.
+  std::array<uint64_t, 33> n_by_size = {};
 };
 
 /// One plan of a phase, compiled.

@@ -3,6 +3,7 @@
 #include "engine/step_runner.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.h"
 #include "graph/node_work.h"
@@ -12,6 +13,9 @@ namespace {
 
 // Simulated costs are asked for at contexts rounded up to this: one request for many tokens.
 constexpr uint32_t kContextStep = 32;
+
+// Executions of a segment at each size that are checked whatever SafetyOptions::check_every is.
+constexpr uint64_t kFirstChecks = 2;
 
 uint32_t context_of(const Bindings& b) {
   uint32_t out = 1;
@@ -90,7 +94,7 @@ Result<void> StepRunner::reserve(uint32_t max_rows, uint64_t logits_bytes) {
     for (CompiledSegment& s : phase.segments) {
       if (s.device == host_) continue;
       delegates = true;
-      if (safety_.check_every == 0) continue;
+      if (safety_.check_every == 0 || s.executable->reference() != nullptr) continue;
       TANDEM_TRY(s.on_host,
                  host_->compile(*phase.graph, s.nodes, phase.plan->shape, phase.plan->workspace));
     }
@@ -139,11 +143,11 @@ Result<void> StepRunner::run(size_t phase, Bindings bindings) {
   for (;;) {
     bindings.workspace = workspace_.data();
     failed_ = nullptr;
-    checked_ = false;
+    all_checked_ = true;
     auto outcome = run_segments(phases_[phase], bindings);
     if (failed_ == nullptr) {
       if (!outcome) return outcome;
-      if (checked_) checked_until_ = position + static_cast<uint32_t>(bindings.tokens.size());
+      if (all_checked_) checked_until_ = position + static_cast<uint32_t>(bindings.tokens.size());
       ++n_steps_;
       if (is_simulated()) account(phase, bindings);
       return {};
@@ -173,18 +177,25 @@ Result<void> StepRunner::run_segments(CompiledPhase& phase, const Bindings& bind
   return {};
 }
 
+/// The first time finds a device that is wrong at some size, the second one that tells again what
+/// it told before.
+bool StepRunner::is_due_for_check(CompiledSegment& s, size_t n_rows) const {
+  if (!check_) return false;
+  const bool is_new = s.n_by_size[static_cast<size_t>(std::bit_width(n_rows))]++ < kFirstChecks;
+  return s.n_executions++ % safety_.check_every == 0 || is_new;
+}
+
 Result<void> StepRunner::run_delegated(CompiledPhase& phase, CompiledSegment& s,
                                        const Bindings& bindings) {
   Device& device = *s.device;
   count_copies(phase, s, bindings);
-  const bool is_checked = check_ && s.n_executions++ % safety_.check_every == 0;
-  if (!is_checked) {
+  if (!is_due_for_check(s, bindings.tokens.size())) {
+    all_checked_ = false;
     auto outcome = wait_within(device.enqueue(*s.executable, bindings, {}), device.describe().name,
                                safety_.deadline_seconds);
     if (!outcome && !is_final(outcome.error().code)) failed_ = &device;
     return outcome;
   }
-  checked_ = true;
   auto wrong = check_->run(phase, s, *host_, bindings, safety_.deadline_seconds);
   if (!wrong) {
     if (!is_final(wrong.error().code)) failed_ = &device;

@@ -16,9 +16,9 @@ namespace tandem {
 /// How much the engine trusts devices other than the host.
 struct SafetyOptions {
   double deadline_seconds = 10;  ///< for one execution of a delegated segment; 0: wait for ever
-  /// Every so many executions of a delegated segment, the first included, are compared with the
-  /// host (SelfCheck); 0: none.
-  uint32_t check_every = 0;
+  /// Every so many executions of a delegated segment are compared with the host (SelfCheck), and
+  /// the first two of each size; 0: none.
+  uint32_t check_every = 256;
 };
 
 /// Host memory that a device was given.
@@ -79,6 +79,7 @@ class StepRunner {
   bool is_out(const std::string& device) const;
   void count_copies(const CompiledPhase& phase, const CompiledSegment& segment,
                     const Bindings& bindings);
+  bool is_due_for_check(CompiledSegment& segment, size_t n_rows) const;
   Result<void> run_segments(CompiledPhase& phase, const Bindings& bindings);
   Result<void> run_delegated(CompiledPhase& phase, CompiledSegment& segment,
                              const Bindings& bindings);
@@ -112,7 +113,7 @@ class StepRunner {
   std::vector<MemoryUse> memory_;
   uint64_t copied_state_bytes_ = 0;
   Device* failed_ = nullptr;  ///< by the step that runs
-  bool checked_ = false;      ///< the step that runs compared something
+  bool all_checked_ = true;   ///< the step that runs compared everything that was delegated
   uint64_t n_steps_ = 0;
   uint32_t checked_until_ = 0;  ///< position after the last step whose checks passed
   std::map<std::tuple<size_t, uint32_t, uint32_t>, Estimate> estimates_;

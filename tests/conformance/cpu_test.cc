@@ -4,6 +4,7 @@
 
 #include "device/cpu/cpu_device.h"
 #include "tests/conformance/conformance.h"
+#include "tests/support/forwarding_device.h"
 
 namespace tandem::testing {
 namespace {
@@ -29,35 +30,24 @@ TEST(CpuConformance, BehavesAsTheContractSays) {
 }
 
 /// Adds one to the first element of everything it computes.
-class WrongDevice : public Device {
+class WrongDevice : public ForwardingDevice {
  public:
-  explicit WrongDevice(std::unique_ptr<Device> cpu) : cpu_(std::move(cpu)) {}
-  const Capabilities& describe() const override { return cpu_->describe(); }
-  std::optional<Reason> supports(const Graph& graph, const Node& node,
-                                 const StepShape& shape) const override {
-    return cpu_->supports(graph, node, shape);
-  }
-  Estimate estimate(const Graph& graph, NodeRange segment, const StepLoad& load) const override {
-    return cpu_->estimate(graph, segment, load);
-  }
+  using ForwardingDevice::ForwardingDevice;
   Result<std::unique_ptr<Executable>> compile(const Graph& graph, NodeRange segment,
                                               const StepShape& shape,
                                               const WorkspaceLayout& layout) override {
     const Node& last = graph.nodes[segment.first + segment.count - 1];
     offset_ = layout.offsets[*last.output];
-    return cpu_->compile(graph, segment, shape, layout);
+    return inner().compile(graph, segment, shape, layout);
   }
   Event enqueue(const Executable& executable, const Bindings& bindings,
                 std::span<const Event> after) override {
-    const Event done = cpu_->enqueue(executable, bindings, after);
+    const Event done = inner().enqueue(executable, bindings, after);
     *reinterpret_cast<float*>(bindings.workspace + offset_) += 1;
     return done;
   }
-  Result<Access> import(std::span<const std::byte> memory) override { return cpu_->import(memory); }
-  Result<void> set_power_state(PowerState state) override { return cpu_->set_power_state(state); }
 
  private:
-  std::unique_ptr<Device> cpu_;
   uint64_t offset_ = 0;
 };
 

@@ -1,12 +1,11 @@
-// A model over a processor and a virtual NPU: the same tokens as the processor alone, whatever
-// fails.
+// A model over a processor and a virtual NPU: the same tokens as the processor alone.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 
-#include "engine/session.h"
+#include "tests/support/forwarding_device.h"
 #include "tests/support/test_soc.h"
 #include "tests/support/tiny_model.h"
 
@@ -21,27 +20,9 @@ std::shared_ptr<const Model> quantized_model() {
   return model;
 }
 
-TokenId best(std::span<const float> logits) {
-  return static_cast<TokenId>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-}
-
-/// Logits after the prompt and after each greedy token.
 std::vector<std::vector<float>> run(const std::shared_ptr<Engine>& engine,
                                     size_t n_prompt = kPrompt) {
-  auto session = Session::create(engine);
-  EXPECT_TRUE(session);
-  std::vector<std::vector<float>> out;
-  const auto prompt = some_tokens(n_prompt);
-  auto appended = (*session)->append(prompt);
-  for (size_t i = 0; i <= kGenerated; ++i) {
-    EXPECT_TRUE(appended) << appended.error().message;
-    if (!appended) return out;
-    const auto logits = (*session)->logits();
-    out.emplace_back(logits.begin(), logits.end());
-    const TokenId next = best(logits);
-    appended = (*session)->append({&next, 1});
-  }
-  return out;
+  return greedy_logits(engine, some_tokens(n_prompt), kGenerated);
 }
 
 std::vector<std::vector<float>> on_cpu(size_t n_prompt = kPrompt) {
@@ -105,32 +86,11 @@ TEST(NpuSim, NoCacheByteIsCopiedForADecodedToken) {
   EXPECT_EQ(engine->plan().phase(Phase::kDecode).copied_bytes, 0u);
 }
 
-/// As the virtual NPU, but it says that it copies.
-class CopyingDevice : public Device {
+/// Says that it copies.
+class CopyingDevice : public ForwardingDevice {
  public:
-  explicit CopyingDevice(std::unique_ptr<Device> npu) : npu_(std::move(npu)) {}
-  const Capabilities& describe() const override { return npu_->describe(); }
-  std::optional<Reason> supports(const Graph& graph, const Node& node,
-                                 const StepShape& shape) const override {
-    return npu_->supports(graph, node, shape);
-  }
-  Estimate estimate(const Graph& graph, NodeRange segment, const StepLoad& load) const override {
-    return npu_->estimate(graph, segment, load);
-  }
-  Result<std::unique_ptr<Executable>> compile(const Graph& graph, NodeRange segment,
-                                              const StepShape& shape,
-                                              const WorkspaceLayout& layout) override {
-    return npu_->compile(graph, segment, shape, layout);
-  }
-  Event enqueue(const Executable& executable, const Bindings& bindings,
-                std::span<const Event> after) override {
-    return npu_->enqueue(executable, bindings, after);
-  }
+  using ForwardingDevice::ForwardingDevice;
   Result<Access> import(std::span<const std::byte>) override { return Access::kCopied; }
-  Result<void> set_power_state(PowerState state) override { return npu_->set_power_state(state); }
-
- private:
-  std::unique_ptr<Device> npu_;
 };
 
 TEST(NpuSim, CopiesOfTheCacheAreCounted) {
@@ -167,65 +127,6 @@ TEST(NpuSim, TwoDevicesHoldOneCopyOfTheWeights) {
   ASSERT_GT(weights, uint64_t{30} << 20);
   // Both devices of the second engine run every linear: once packed, not twice.
   EXPECT_LT(with_both, weights + weights / 2);
-}
-
-struct FaultCase {
-  FaultKind kind;
-  Phase phase;
-  uint32_t after;
-};
-
-class FaultMatrix : public ::testing::TestWithParam<FaultCase> {};
-
-std::string case_name(const ::testing::TestParamInfo<FaultCase>& info) {
-  return fmt::format("{}_in_{}_after_{}", to_string(info.param.kind), to_string(info.param.phase),
-                     info.param.after);
-}
-
-TEST_P(FaultMatrix, TheProcessorGoesOnWithTheSameOutput) {
-  const FaultCase c = GetParam();
-  const auto engine =
-      make_engine(quantized_model(), on_test_soc({.fault = Fault{c.kind, c.phase, c.after}},
-                                                 {.deadline_seconds = 0.1, .check_every = 1}));
-  EXPECT_EQ(run(engine), on_cpu());
-  const auto incidents = engine->incidents();
-  ASSERT_EQ(incidents.size(), 1u);
-  EXPECT_EQ(incidents[0].device, "npu");
-  EXPECT_EQ(incidents[0].phase, c.phase);
-  EXPECT_EQ(incidents[0].reason.code, c.kind == FaultKind::kWrongResult
-                                          ? ReasonCode::kAccuracyCheckFailed
-                                          : ReasonCode::kDeviceFailed);
-  EXPECT_EQ(incidents[0].suspect_from, incidents[0].position) << "nothing wrong was used";
-  EXPECT_FALSE(incidents[0].reason.sentence.empty());
-}
-
-std::vector<FaultCase> fault_cases() {
-  std::vector<FaultCase> out;
-  for (auto kind :
-       {FaultKind::kHang, FaultKind::kError, FaultKind::kWrongResult, FaultKind::kLost}) {
-    for (auto phase : {Phase::kPrefill, Phase::kDecode}) {
-      for (uint32_t after : {0, 1}) out.push_back({kind, phase, after});
-    }
-  }
-  out.push_back({FaultKind::kOutOfMemory, Phase::kPrefill, 0});
-  out.push_back({FaultKind::kOutOfMemory, Phase::kDecode, 0});
-  return out;
-}
-
-INSTANTIATE_TEST_SUITE_P(Faults, FaultMatrix, ::testing::ValuesIn(fault_cases()), case_name);
-
-TEST(NpuSim, ASampledCheckFindsAWrongResultWithinTheInterval) {
-  constexpr uint32_t kEvery = 4;
-  const auto engine = make_engine(
-      quantized_model(), on_test_soc({.fault = Fault{FaultKind::kWrongResult, Phase::kDecode, 1}},
-                                     {.check_every = kEvery}));
-  run(engine);
-  const auto incidents = engine->incidents();
-  ASSERT_EQ(incidents.size(), 1u);
-  EXPECT_EQ(incidents[0].reason.code, ReasonCode::kAccuracyCheckFailed);
-  // The first decode step was checked and right, the second is wrong, the fifth is checked again.
-  EXPECT_EQ(incidents[0].suspect_from, kPrompt + 1);
-  EXPECT_EQ(incidents[0].position, kPrompt + kEvery);
 }
 
 TEST(NpuSim, WithoutAFaultLaterSessionsUseTheNpuWithOneTheyDoNot) {

@@ -56,15 +56,20 @@ std::shared_ptr<const soc::SocProfile> make_test_soc(NumericType activations) {
   return std::make_shared<const soc::SocProfile>(std::move(out));
 }
 
-EngineOptions on_test_soc(const NpuSimOptions& npu, const SafetyOptions& safety,
-                          NumericType activations) {
+EngineOptions on_soc(std::shared_ptr<const soc::SocProfile> profile, const NpuSimOptions& npu,
+                     const SafetyOptions& safety) {
   EngineOptions out{.context = 64, .n_threads = 2, .prefill_chunk = 16, .max_sequences = 1};
-  out.devices = [profile = make_test_soc(activations),
+  out.devices = [profile = std::move(profile),
                  npu](std::unique_ptr<Device> cpu) -> Result<std::vector<std::unique_ptr<Device>>> {
     return make_soc_devices(profile, std::move(cpu), npu);
   };
   out.safety = safety;
   return out;
+}
+
+EngineOptions on_test_soc(const NpuSimOptions& npu, const SafetyOptions& safety,
+                          NumericType activations) {
+  return on_soc(make_test_soc(activations), npu, safety);
 }
 
 }  // namespace tandem::testing

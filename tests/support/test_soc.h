@@ -13,7 +13,11 @@ namespace tandem::testing {
 std::shared_ptr<const soc::SocProfile> make_test_soc(
     soc::NumericType activations = soc::NumericType::kInt8);
 
-/// Engine options with that chip's devices.
+/// Engine options with the devices of a chip: one session of 64 positions, chunks of 16.
+EngineOptions on_soc(std::shared_ptr<const soc::SocProfile> profile, const NpuSimOptions& npu = {},
+                     const SafetyOptions& safety = {});
+
+/// The same with make_test_soc's.
 EngineOptions on_test_soc(const NpuSimOptions& npu = {}, const SafetyOptions& safety = {},
                           soc::NumericType activations = soc::NumericType::kInt8);
 

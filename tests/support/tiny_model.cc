@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/check.h"
@@ -107,6 +108,25 @@ std::vector<std::vector<float>> all_logits(const std::shared_ptr<Engine>& engine
           return {};
         });
     EXPECT_TRUE(outcome) << outcome.error().message;
+  }
+  return out;
+}
+
+std::vector<std::vector<float>> greedy_logits(const std::shared_ptr<Engine>& engine,
+                                              const std::vector<TokenId>& prompt,
+                                              size_t n_generated) {
+  auto session = Session::create(engine);
+  TANDEM_CHECK(session);
+  std::vector<std::vector<float>> out;
+  auto appended = (*session)->append(prompt);
+  for (size_t i = 0; i <= n_generated; ++i) {
+    EXPECT_TRUE(appended) << appended.error().message;
+    if (!appended) return out;
+    const auto logits = (*session)->logits();
+    out.emplace_back(logits.begin(), logits.end());
+    const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
+    const auto next = static_cast<TokenId>(best);
+    appended = (*session)->append({&next, 1});
   }
   return out;
 }

@@ -28,6 +28,11 @@ std::vector<TokenId> some_tokens(size_t n, uint64_t seed = 1);
 std::vector<std::vector<float>> all_logits(const std::shared_ptr<Engine>& engine,
                                            const std::vector<TokenId>& tokens, size_t chunk);
 
+/// The logits after `prompt` and after each of `n_generated` greedy tokens, in a fresh session.
+std::vector<std::vector<float>> greedy_logits(const std::shared_ptr<Engine>& engine,
+                                              const std::vector<TokenId>& prompt,
+                                              size_t n_generated);
+
 std::shared_ptr<Engine> make_engine(std::shared_ptr<const Model> model,
                                     const EngineOptions& options = {.context = 64, .n_threads = 2});
 

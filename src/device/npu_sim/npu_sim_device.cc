@@ -34,6 +34,9 @@ class NpuSimExecutable : public Executable {
         compile_seconds_(compile_seconds) {}
   uint64_t weight_bytes() const override { return functional->weight_bytes(); }
   bool matches_reference() const override { return functional->matches_reference(); }
+  const Executable* reference() const override {
+    return matches_reference() ? nullptr : functional.get();
+  }
   double compile_seconds() const override { return compile_seconds_; }
 
   const Phase phase;
