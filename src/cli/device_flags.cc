@@ -9,8 +9,9 @@
 namespace tandem::cli {
 namespace {
 
-/// "1/256" to 256.
+/// "1/256" to 256, "0" to 0.
 Result<uint32_t> parse_check(const std::string& text) {
+  if (text == "0") return 0;
   uint32_t every = 0;
   const char* end = text.data() + text.size();
   const bool has_form = text.size() > 2 && text.compare(0, 2, "1/") == 0;
@@ -18,8 +19,8 @@ Result<uint32_t> parse_check(const std::string& text) {
     const auto [rest, error] = std::from_chars(text.data() + 2, end, every);
     if (error == std::errc() && rest == end && every > 0) return every;
   }
-  return failure(ErrorCode::kInvalidArgument, "--check {} is not of the form 1/N, such as 1/256",
-                 text);
+  return failure(ErrorCode::kInvalidArgument,
+                 "--check {} is neither of the form 1/N, such as 1/256, nor 0", text);
 }
 
 }  // namespace
@@ -29,6 +30,12 @@ void add_planning_flags(CLI::App& command, DeviceFlags& flags) {
                      "Simulate the chip of a profile: a name (tandem soc) or a JSON file");
   command.add_option("--soc-variant", flags.variant, "The profile's software variant");
   command.add_option("--objective", flags.objective, "Plan for latency, energy or balanced")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--policy", flags.policy,
+          "cheapest, cpu-only, or node-by-node: delegate whatever the NPU supports, a launch "
+          "each")
       ->capture_default_str();
   command
       .add_option("--pin", flags.pins,
@@ -47,8 +54,11 @@ void add_planning_flags(CLI::App& command, DeviceFlags& flags) {
 }
 
 void add_safety_flags(CLI::App& command, DeviceFlags& flags) {
-  command.add_option("--check", flags.check,
-                     "Compare one in N delegated executions with the processor: 1/N");
+  command
+      .add_option("--check", flags.check,
+                  "Compare one in N delegated executions with the processor, and the first two of "
+                  "each size: 1/N; 0: none")
+      ->capture_default_str();
   command
       .add_option(
           "--deadline", flags.deadline_seconds,
@@ -73,6 +83,7 @@ Result<std::shared_ptr<const soc::SocProfile>> open_profile(const DeviceFlags& f
 Result<PlanOptions> plan_options(const DeviceFlags& flags) {
   PlanOptions out;
   TANDEM_TRY(out.objective, objective_from_name(flags.objective));
+  TANDEM_TRY(out.policy, policy_from_name(flags.policy));
   out.power_cap_watts = flags.power_cap_watts;
   for (const std::string& text : flags.pins) {
     TANDEM_TRY(Pin pin, parse_pin(text));
@@ -84,9 +95,7 @@ Result<PlanOptions> plan_options(const DeviceFlags& flags) {
 Result<void> apply(const DeviceFlags& flags, EngineOptions& options) {
   TANDEM_TRY(options.plan, plan_options(flags));
   options.safety.deadline_seconds = flags.deadline_seconds;
-  if (!flags.check.empty()) {
-    TANDEM_TRY(options.safety.check_every, parse_check(flags.check));
-  }
+  TANDEM_TRY(options.safety.check_every, parse_check(flags.check));
   NpuSimOptions npu{.cache_folder = flags.compile_cache};
   if (!flags.fault.empty()) {
     TANDEM_TRY(npu.fault, parse_fault(flags.fault));

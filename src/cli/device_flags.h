@@ -15,9 +15,10 @@ struct DeviceFlags {
   std::string soc;      ///< profile's name or file; empty: this machine
   std::string variant;  ///< the profile's software variant
   std::string objective = "latency";
+  std::string policy = "cheapest";  ///< policy_from_name
   std::vector<std::string> pins;
   double power_cap_watts = 0;
-  std::string check;  ///< "1/256"; empty: none
+  std::string check = "1/256";  ///< "0": none
   double deadline_seconds = SafetyOptions{}.deadline_seconds;
   std::string require_npu = "none";  ///< or "all"
   std::string compile_cache;         ///< folder; empty: none

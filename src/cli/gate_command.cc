@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
+#include "cli/delegation_metrics.h"
 #include "cli/eval_command.h"
 #include "cli/model_flags.h"
 #include "cli/text_table.h"
@@ -34,6 +35,10 @@ Result<MetricValues> measure(const GateFlags& flags, const Baseline& baseline) {
     if (report.failure && flags.update) return tl::unexpected(*report.failure);
     if (report.failure) note("tandem: {}\n", report.failure->message);
     out = metrics_of(report);
+  }
+  TANDEM_TRY(const auto plans, baseline.delegation());
+  if (plans) {
+    TANDEM_TRY(add_delegation(*plans, out));
   }
   for (const std::string& path : flags.metrics) {
     TANDEM_TRY(const auto file, MappedFile::open(path));
@@ -127,6 +132,7 @@ void add_gate_command(CLI::App& app, CommandContext& context) {
   command->footer(
       "Examples:\n"
       "  tandem gate --baseline models/demo/baseline.json\n"
+      "  tandem gate --baseline models/delegation.json\n"
       "  tandem gate --baseline baseline.json -m new.gguf --section accuracy\n"
       "  tandem gate --baseline baseline.json --update");
   command->callback([flags, &context] { context.finish(run(*flags)); });

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct PlanFlags {
-  ModelFlags model;
+  PlannedModel model;
   DeviceFlags device;
   std::vector<std::string> compare;
   Workload workload;
@@ -127,8 +127,7 @@ void add_plan_command(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<PlanFlags>();
   CLI::App* command =
       app.add_subcommand("plan", "Show what would run where on a chip, why, and its cost");
-  command->add_option("model,-m,--model", flags->model.model,
-                      "GGUF file (default: the embedded demo model)");
+  add_planned_model_flags(*command, flags->model);
   add_planning_flags(*command, flags->device);
   command->add_option("--compare", flags->compare, "Profiles to compare, separated by commas")
       ->delimiter(',');
@@ -143,7 +142,7 @@ void add_plan_command(CLI::App& app, CommandContext& context) {
   command->add_option("--chunk", flags->chunk, "Most prompt tokens computed together")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("-c,--context", flags->model.context, "Positions a session may hold")
+  command->add_option("-c,--context", flags->model.model.context, "Positions a session may hold")
       ->check(CLI::Range(1, 1 << 24));
   command->add_flag("--all-nodes", flags->all_nodes,
                     "Give every node that stays on the processor a line of its own");
@@ -154,6 +153,7 @@ void add_plan_command(CLI::App& app, CommandContext& context) {
       "Figures of a chip are simulated from its profile.\n"
       "Examples:\n"
       "  tandem plan model.gguf --soc snapdragon-8-gen-3\n"
+      "  tandem plan --shape Llama-3.2-1B --type Q4_0 --soc rk3588\n"
       "  tandem plan model.gguf --soc rk3588 --pin 'layers.*.attention=cpu' --html plan.html\n"
       "  tandem plan model.gguf --compare snapdragon-8-gen-3,snapdragon-8-gen-2 --baselines");
   command->callback([flags, &context] { context.finish(run(*flags)); });

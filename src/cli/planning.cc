@@ -5,6 +5,7 @@
 #include "base/atomic_file.h"
 #include "device/cpu/cpu_device.h"
 #include "device/npu_sim/npu_sim_device.h"
+#include "synth/weightless.h"
 
 namespace tandem::cli {
 
@@ -22,11 +23,34 @@ Result<PlanDevices> make_plan_devices(const DeviceFlags& flags) {
   return out;
 }
 
-Result<Planning> Planning::create(const ModelFlags& flags, const Workload& workload) {
+void add_planned_model_flags(CLI::App& command, PlannedModel& flags) {
+  auto* model = command.add_option("model,-m,--model", flags.model.model,
+                                   "GGUF file (default: the embedded demo model)");
+  auto* shape = command.add_option(
+      "--shape", flags.shape, "Instead of a file, a model of this shape (tandem synth --list)");
+  command.add_option("--type", flags.type, "Its weights' type, such as Q4_0, Q8_0 or Q4_K_M")
+      ->needs(shape)
+      ->capture_default_str();
+  shape->excludes(model);
+}
+
+namespace {
+
+Result<std::shared_ptr<const Model>> open_planned(const PlannedModel& planned) {
+  if (planned.shape.empty()) return open_model(planned.model);
+  TANDEM_TRY(const ModelShape shape, find_shape(planned.shape));
+  TANDEM_TRY(const WeightTypes types, WeightTypes::parse(planned.type));
+  return weightless_model(shape, types);
+}
+
+}  // namespace
+
+Result<Planning> Planning::create(const PlannedModel& planned, const Workload& workload) {
   Planning out;
   out.workload_ = workload;
-  TANDEM_TRY(const auto model, open_model(flags));
-  out.context_ = std::max(flags.context, workload.prompt_tokens + workload.generated_tokens);
+  TANDEM_TRY(const auto model, open_planned(planned));
+  out.context_ =
+      std::max(planned.model.context, workload.prompt_tokens + workload.generated_tokens);
   const GraphOptions options{.context = out.context_};
   TANDEM_TRY(out.prefill_, build_graph(*model, Phase::kPrefill, options));
   TANDEM_TRY(out.decode_, build_graph(*model, Phase::kDecode, options));
@@ -37,7 +61,7 @@ Result<Planning> Planning::create(const ModelFlags& flags, const Workload& workl
 Result<Plan> Planning::plan(const PlanDevices& on, const DeviceFlags& flags, uint32_t chunk,
                             Policy policy) const {
   TANDEM_TRY(PlanOptions options, plan_options(flags));
-  options.policy = policy;
+  if (policy != Policy::kCheapest) options.policy = policy;
   options.prompt_tokens = workload_.prompt_tokens;
   options.generated_tokens = workload_.generated_tokens;
   const uint32_t rows = std::max(1u, std::min(chunk, context_));

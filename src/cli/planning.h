@@ -18,12 +18,20 @@ struct PlanDevices {
 };
 Result<PlanDevices> make_plan_devices(const DeviceFlags& flags);
 
+/// The model that plans are made for: a file, or a known shape for which there is none.
+struct PlannedModel {
+  ModelFlags model;
+  std::string shape;          ///< of `tandem synth --list`; empty: the file
+  std::string type = "Q4_0";  ///< of the shape's matrices
+};
+void add_planned_model_flags(CLI::App& command, PlannedModel& flags);
+
 /// A model's graphs for a request of some size.
 class Planning {
  public:
-  static Result<Planning> create(const ModelFlags& flags, const Workload& workload);
+  static Result<Planning> create(const PlannedModel& planned, const Workload& workload);
 
-  /// `chunk`: most prompt tokens computed together.
+  /// `chunk`: most prompt tokens computed together. kCheapest: the flags' policy.
   Result<Plan> plan(const PlanDevices& on, const DeviceFlags& flags, uint32_t chunk,
                     Policy policy) const;
   PlanReport report(const Plan& plan, const PlanDevices& on) const;

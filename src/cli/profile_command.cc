@@ -11,7 +11,7 @@ namespace tandem::cli {
 namespace {
 
 struct ProfileFlags {
-  ModelFlags model;
+  PlannedModel model;
   DeviceFlags device;
   Workload workload{.prompt_tokens = 512, .generated_tokens = 4};
   uint32_t chunk = 128;
@@ -37,8 +37,7 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ProfileFlags>();
   CLI::App* command =
       app.add_subcommand("profile", "Trace what every lane of a simulated chip does");
-  command->add_option("model,-m,--model", flags->model.model,
-                      "GGUF file (default: the embedded demo model)");
+  add_planned_model_flags(*command, flags->model);
   add_planning_flags(*command, flags->device);
   command->get_option("--soc")->required();
   command->add_option("--prompt-tokens", flags->workload.prompt_tokens, "Of the request")

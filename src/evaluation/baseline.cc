@@ -159,6 +159,26 @@ Result<EvaluationRequest> parse_request(const Json& object) {
   return out;
 }
 
+Result<DelegationRequest> parse_delegation(const Json& object) {
+  if (!object.is_object()) return wrong("delegation must be an object");
+  DelegationRequest out;
+  ObjectReader reader(object, "delegation");
+  const Json* shapes = reader.find("shapes");
+  if (shapes == nullptr || !shapes->is_array() || shapes->empty()) {
+    return wrong("delegation.shapes must be a list, not empty");
+  }
+  for (const Json& shape : *shapes) {
+    if (!shape.is_string()) return wrong("delegation.shapes must hold texts");
+    out.shapes.push_back(shape.get<std::string>());
+  }
+  TANDEM_TRY(reader.text("type", out.type));
+  TANDEM_TRY(reader.count("prompt_tokens", out.prompt_tokens));
+  TANDEM_TRY(reader.count("generated_tokens", out.generated_tokens));
+  TANDEM_TRY(reader.finish());
+  if (out.prompt_tokens == 0) return wrong("delegation.prompt_tokens must be 1 or more");
+  return out;
+}
+
 MetricComparison::Verdict judge(const BaselineMetric& metric, double measured) {
   using Verdict = MetricComparison::Verdict;
   // What counts is how far the figure moved in the bad direction.
@@ -194,6 +214,7 @@ Result<Baseline> Baseline::parse(const std::string& path, std::string_view text)
     return tl::unexpected(outcome.error().within(path));
   }
   if (auto request = out.evaluation(); !request) return tl::unexpected(request.error());
+  if (auto request = out.delegation(); !request) return tl::unexpected(request.error());
   return out;
 }
 
@@ -228,6 +249,14 @@ Result<std::optional<EvaluationRequest>> Baseline::evaluation() const {
   request->text = resolve(request->text);
   request->logits = resolve(request->logits);
   for (auto& task : request->tasks) task.path = resolve(task.path);
+  return std::optional(std::move(*request));
+}
+
+Result<std::optional<DelegationRequest>> Baseline::delegation() const {
+  const auto object = document_.find("delegation");
+  if (object == document_.end() || object->is_null()) return std::optional<DelegationRequest>();
+  auto request = parse_delegation(*object);
+  if (!request) return tl::unexpected(request.error().within(path_));
   return std::optional(std::move(*request));
 }
 

@@ -33,6 +33,14 @@ struct BaselineMetric {
   double allowance() const;
 };
 
+/// Plans whose delegation is tracked.
+struct DelegationRequest {
+  std::vector<std::string> shapes;  ///< of models
+  std::string type = "Q4_0";        ///< of their matrices
+  uint32_t prompt_tokens = 1024;
+  uint32_t generated_tokens = 128;
+};
+
 /// A committed file of figures that a later run must not fall behind (docs/evaluation.md).
 class Baseline {
  public:
@@ -47,6 +55,8 @@ class Baseline {
   /// What to run for the figures, or nothing when they come from elsewhere. Paths are relative to
   /// the baseline's folder. Errors: kCorruptFile.
   Result<std::optional<EvaluationRequest>> evaluation() const;
+  /// What to plan, for every profile; or nothing. Errors: kCorruptFile.
+  Result<std::optional<DelegationRequest>> delegation() const;
   /// The model to run it on; empty: the caller's default.
   std::string model() const;
 

@@ -1,5 +1,6 @@
 #include "evaluation/baseline.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -114,6 +115,26 @@ TEST(Baseline, FiguresOfOtherPrograms) {
   EXPECT_FALSE(read_metrics("m.json", "[]", values));
   EXPECT_FALSE(
       read_metrics("m.json", R"({"schema": "tandem.metrics.v1", "metrics": {"a": 1}})", values));
+}
+
+TEST(Baseline, DelegationSaysWhichShapesToPlan) {
+  const auto with = [](const std::string& request) {
+    return R"({"schema": "tandem.gate.v1", "metrics": )" + std::string(kMetrics) +
+           R"(, "delegation": )" + request + "}";
+  };
+  EXPECT_FALSE(*Baseline::parse("b.json", document(kMetrics))->delegation());
+  const auto request =
+      *Baseline::parse("b.json", with(R"({"shapes": ["a"], "prompt_tokens": 7})"))->delegation();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->shapes, std::vector<std::string>{"a"});
+  EXPECT_EQ(request->type, "Q4_0");
+  EXPECT_EQ(request->prompt_tokens, 7u);
+  EXPECT_EQ(request->generated_tokens, 128u);
+  for (const char* wrong :
+       {"1", "{}", R"({"shapes": []})", R"({"shapes": [1]})",
+        R"({"shapes": ["a"], "prompt_tokens": 0})", R"({"shapes": ["a"], "shape": "b"})"}) {
+    EXPECT_THAT(refusal(with(wrong)), ::testing::HasSubstr("delegation")) << wrong;
+  }
 }
 
 }  // namespace

@@ -155,7 +155,8 @@ class ModelPlanner {
     host.policy = Policy::kHostOnly;
     const StepShape shape{buckets.back().n_tokens, request.shape.max_outputs};
     const auto whole = plan(request.graph, shape, host);
-    if (!whole || !options_.pins.empty()) {
+    const bool is_forced = !options_.pins.empty() || options_.policy == Policy::kPerNode;
+    if (!whole || is_forced) {
       plan_.chunking = Chunking(buckets, 0, 0);
       return {};
     }
@@ -199,6 +200,26 @@ Result<Objective> objective_from_name(std::string_view name) {
   }
   return failure(ErrorCode::kInvalidArgument,
                  "objective \"{}\" is not known; known are latency, energy, balanced", name);
+}
+
+const char* to_string(Policy policy) {
+  switch (policy) {
+    case Policy::kCheapest:
+      return "cheapest";
+    case Policy::kHostOnly:
+      return "cpu-only";
+    case Policy::kPerNode:
+      return "node-by-node";
+  }
+  return "unknown";
+}
+
+Result<Policy> policy_from_name(std::string_view name) {
+  for (auto p : {Policy::kCheapest, Policy::kHostOnly, Policy::kPerNode}) {
+    if (name == to_string(p)) return p;
+  }
+  return failure(ErrorCode::kInvalidArgument,
+                 "policy \"{}\" is not known; known are cheapest, cpu-only, node-by-node", name);
 }
 
 uint32_t PhasePlan::n_crossings() const {

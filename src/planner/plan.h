@@ -59,6 +59,9 @@ enum class Policy : uint8_t {
   kHostOnly,  ///< as if there were no other device
   kPerNode,   ///< each node by itself, on another device than the host where one supports it
 };
+/// Names are "cheapest", "cpu-only", "node-by-node". Errors: kInvalidArgument listing them.
+const char* to_string(Policy policy);
+Result<Policy> policy_from_name(std::string_view name);
 
 struct PlanOptions {
   Objective objective = Objective::kLatency;
