@@ -17,8 +17,9 @@ namespace tandem {
 ///   pool.parallel_for(n_tiles, 4, [&](size_t begin, size_t end, int thread) { ... });
 ///
 /// Chunks are handed out as threads become free, so a slow core or a busy neighbour delays only its
-/// own chunk. Never allocates after construction. One loop at a time: calls from several threads
-/// must be serialised by the caller.
+/// own chunk, and a worker that has lost its processor is not waited for unless it holds one. Never
+/// allocates after construction. One loop at a time: calls from several threads must be serialised
+/// by the caller.
 class ThreadPool {
  public:
   /// `n_threads` >= 1 counts the caller.
@@ -33,28 +34,47 @@ class ThreadPool {
   /// at most `grain` long; returns when all are done.
   template <class Body>
   void parallel_for(size_t n, size_t grain, const Body& body) {
-    run({n, grain == 0 ? 1 : grain, &body, [](const void* context, size_t b, size_t e, int t) {
-           (*static_cast<const Body*>(context))(b, e, t);
-         }});
+    run(loop_over(n, grain, body));
+  }
+
+  /// As parallel_for for bodies that stream memory: ranges start long and shrink to `grain`
+  /// (unless the last), so that a thread seldom leaves a stream that the hardware follows.
+  template <class Body>
+  void parallel_for_streams(size_t n, size_t grain, const Body& body) {
+    Loop loop = loop_over(n, grain, body);
+    loop.shrinks = true;
+    run(loop);
   }
 
  private:
   struct Loop {
     size_t n = 0;
     size_t grain = 1;
+    bool shrinks = false;  ///< ranges longer than `grain` while much is left
     const void* context = nullptr;
     void (*call)(const void* context, size_t begin, size_t end, int thread) = nullptr;
   };
 
+  template <class Body>
+  static Loop loop_over(size_t n, size_t grain, const Body& body) {
+    return {.n = n,
+            .grain = grain == 0 ? 1 : grain,
+            .context = &body,
+            .call = [](const void* context, size_t b, size_t e, int t) {
+              (*static_cast<const Body*>(context))(b, e, t);
+            }};
+  }
   void run(const Loop& loop);
   void work(int thread);
   void take_chunks(int thread);
+  bool take_chunk(size_t& begin, size_t& end);
+  bool join_loop(uint64_t& seen);
   bool wait_for_loop(uint64_t seen);
 
   Loop loop_;
   alignas(64) std::atomic<size_t> next_{0};
-  alignas(64) std::atomic<uint64_t> generation_{0};
-  alignas(64) std::atomic<int> n_busy_{0};
+  /// Number of the loop, whether workers may still join it, and how many are inside.
+  alignas(64) std::atomic<uint64_t> state_{0};
   std::atomic<int> n_asleep_{0};
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
