@@ -9,6 +9,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -29,6 +31,17 @@ int cgroup_quota(int otherwise) {
 
 #if defined(__x86_64__)
 
+namespace {
+
+/// Tile data are 8 KB that every switch of threads would save, so each process must ask. Threads
+/// inherit the permission.
+bool request_tile_registers() {
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+}  // namespace
+
 CpuFeatures CpuFeatures::detect() {
   __builtin_cpu_init();
   CpuFeatures f;
@@ -37,6 +50,10 @@ CpuFeatures CpuFeatures::detect() {
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   f.avx512_vnni = f.avx512 && __builtin_cpu_supports("avx512vnni");
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (f.avx512_vnni && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
+    constexpr unsigned kTilesAndInt8 = 1u << 24 | 1u << 25;
+    f.amx_int8 = (edx & kTilesAndInt8) == kTilesAndInt8 && request_tile_registers();
+  }
   if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx)) {
     f.avx_vnni = f.avx2 && (eax & (1u << 4));
     f.avx512_bf16 = f.avx512 && (eax & (1u << 5));
@@ -65,6 +82,7 @@ std::string CpuFeatures::to_string() const {
                                                 {avx512, "avx512"},
                                                 {avx512_vnni, "avx512_vnni"},
                                                 {avx512_bf16, "avx512_bf16"},
+                                                {amx_int8, "amx_int8"},
                                                 {neon_dotprod, "neon_dotprod"},
                                                 {neon_i8mm, "neon_i8mm"}};
   std::string out;

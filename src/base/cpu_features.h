@@ -11,10 +11,12 @@ struct CpuFeatures {
   bool avx512 = false;  ///< F, BW, DQ and VL together
   bool avx512_vnni = false;
   bool avx512_bf16 = false;
+  bool amx_int8 = false;  ///< tiles and int8 products, and Linux lets this process use them
   bool neon_dotprod = false;
   bool neon_i8mm = false;
 
-  /// Asks the processor; the answer never changes while a program runs.
+  /// Asks the processor; the answer never changes while a program runs. Asks Linux for the tile
+  /// registers, which it gives only to processes that want them.
   static CpuFeatures detect();
 
   /// For instance "avx2 avx512 avx512_vnni".

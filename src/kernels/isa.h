@@ -11,12 +11,13 @@ enum class Isa : uint8_t {
   kScalar,      ///< portable C++
   kAvx2,        ///< AVX2, FMA and F16C
   kAvx512Vnni,  ///< AVX-512 F, BW, DQ, VL and VNNI
+  kAmx,         ///< the same with AMX tiles of int8; only linear has rows of its own
 };
-inline constexpr int kIsaCount = 3;
+inline constexpr int kIsaCount = 4;
 
-/// "scalar", "avx2", "avx512_vnni".
+/// "scalar", "avx2", "avx512_vnni", "amx".
 constexpr const char* to_string(Isa isa) {
-  constexpr const char* kNames[kIsaCount] = {"scalar", "avx2", "avx512_vnni"};
+  constexpr const char* kNames[kIsaCount] = {"scalar", "avx2", "avx512_vnni", "amx"};
   return kNames[static_cast<int>(isa)];
 }
 

@@ -17,6 +17,8 @@ inline bool runs_here(kernels::Isa isa) {
       return cpu.avx2;
     case kernels::Isa::kAvx512Vnni:
       return cpu.avx512_vnni;
+    case kernels::Isa::kAmx:
+      return cpu.amx_int8;
   }
   return false;
 }

@@ -140,7 +140,7 @@ class CpuDevice : public Device {
 bool can_run(kernels::Isa isa) {
   static const CpuFeatures features = CpuFeatures::detect();
   bool built = false;
-  for (const kernels::QuantizeRow& row : kernels::quantize_rows()) built |= row.isa == isa;
+  for (const kernels::LinearRow& row : kernels::linear_rows()) built |= row.isa == isa;
   switch (isa) {
     case kernels::Isa::kScalar:
       return true;
@@ -148,6 +148,8 @@ bool can_run(kernels::Isa isa) {
       return built && features.avx2;
     case kernels::Isa::kAvx512Vnni:
       return built && features.avx512_vnni;
+    case kernels::Isa::kAmx:
+      return built && features.amx_int8;
   }
   return false;
 }

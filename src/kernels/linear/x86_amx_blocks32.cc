@@ -1,0 +1,20 @@
+// AMX rows of the formats with blocks of 32.
+
+#include "kernels/linear/x86_amx_linear-inl.h"
+
+namespace tandem::kernels {
+
+#define TANDEM_DEFINE(type, name)                                                              \
+  void linear_##name##_i8_16_amx(const LinearArgs& a) noexcept {                               \
+    avx512_amx::linear_tiles<avx512_amx::Widened<type>>(a, linear_##name##_i8_16_avx512_vnni); \
+  }
+TANDEM_DEFINE(DType::kQ4_0, q4_0)
+TANDEM_DEFINE(DType::kQ4_1, q4_1)
+TANDEM_DEFINE(DType::kQ5_0, q5_0)
+TANDEM_DEFINE(DType::kQ5_1, q5_1)
+TANDEM_DEFINE(DType::kQ8_0, q8_0)
+TANDEM_DEFINE(DType::kIQ4_NL, iq4_nl)
+TANDEM_DEFINE(DType::kMXFP4, mxfp4)
+#undef TANDEM_DEFINE
+
+}  // namespace tandem::kernels
