@@ -2,10 +2,31 @@
 
 #include <sys/mman.h>
 
+#include <cstdint>
+
 namespace tandem {
 namespace {
 
 constexpr size_t kHugePageBytes = size_t{2} << 20;
+constexpr size_t kPageBytes = 4096;
+
+/// Zeroed pages; large buffers start at a page of 2 MB and ask for such pages. Null without memory.
+std::byte* map_bytes(size_t n_bytes) {
+  const bool is_large = n_bytes >= kHugePageBytes;
+  const size_t extra = is_large ? kHugePageBytes : 0;
+  const size_t whole_pages = (n_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  void* const mapped = mmap(nullptr, whole_pages + extra, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* start = static_cast<std::byte*>(mapped);
+  if (!is_large) return start;
+  const size_t before = -reinterpret_cast<uintptr_t>(start) % kHugePageBytes;
+  if (before > 0) munmap(start, before);
+  start += before;
+  if (before < extra) munmap(start + whole_pages, extra - before);
+  madvise(start, n_bytes, MADV_HUGEPAGE);
+  return start;
+}
 
 }  // namespace
 
@@ -14,12 +35,11 @@ void UnmapBytes::operator()(std::byte* start) const { munmap(start, n_bytes); }
 Result<Buffer> Buffer::allocate(size_t n_bytes, const char* purpose) {
   Buffer buffer;
   if (n_bytes == 0) return buffer;
-  void* start = mmap(nullptr, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED) {
+  std::byte* const start = map_bytes(n_bytes);
+  if (start == nullptr) {
     return failure(ErrorCode::kOutOfMemory, "cannot allocate {} bytes for {}", n_bytes, purpose);
   }
-  if (n_bytes >= kHugePageBytes) madvise(start, n_bytes, MADV_HUGEPAGE);
-  buffer.data_ = {static_cast<std::byte*>(start), UnmapBytes{n_bytes}};
+  buffer.data_ = {start, UnmapBytes{n_bytes}};
   return buffer;
 }
 

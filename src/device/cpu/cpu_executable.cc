@@ -2,6 +2,7 @@
 
 #include "device/cpu/cpu_executable.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/check.h"
@@ -37,7 +38,7 @@ class Lowering {
     for (const RopeTable& table : graph_.rope_tables) {
       out_.needs_.rope_pairs.push_back(table.inverse_frequencies.size());
     }
-    out_.steps_.push_back({nullptr, std::make_unique<RotationsStep>()});
+    out_.steps_.push_back({{}, std::make_unique<RotationsStep>()});
   }
 
   Result<void> lower(const Node& node) {
@@ -75,7 +76,8 @@ class Lowering {
  private:
   template <class S, class... Args>
   Result<void> add(const Node& node, Args&&... args) {
-    out_.steps_.push_back({&node, std::make_unique<S>(std::forward<Args>(args)...)});
+    last_linear_ = nullptr;
+    out_.steps_.push_back({{&node}, std::make_unique<S>(std::forward<Args>(args)...)});
     if (node.output && quantized_ == node.output) quantized_.reset();
     return {};
   }
@@ -117,8 +119,21 @@ class Lowering {
     }
     std::vector<float> bias;
     if (a.bias) bias = decode_vector(graph_.weights[*a.bias]);
-    return add<LinearStep>(node, *kernel, kernels::select_nested(kernels_.isa), std::move(packed),
-                           std::move(bias), input, *node.output);
+    return add_linear(node, input,
+                      {*kernel, kernels::select_nested(kernels_.isa), std::move(packed),
+                       std::move(bias), *node.output});
+  }
+
+  /// Joins the linear before it when both read the same input.
+  Result<void> add_linear(const Node& node, ValueId input, LinearStep::Part part) {
+    if (last_linear_ != nullptr && last_linear_->input() == input && input != *node.output) {
+      last_linear_->add(std::move(part));
+      out_.steps_.back().nodes.push_back(&node);
+      return {};
+    }
+    TANDEM_TRY(add<LinearStep>(node, input, std::move(part)));
+    last_linear_ = static_cast<LinearStep*>(out_.steps_.back().step.get());
+    return {};
   }
 
   Result<void> lower_int16(const Node& node, const LinearAttributes& a) {
@@ -168,7 +183,8 @@ class Lowering {
   const ArithmeticOf& arithmetic_;
   CpuExecutable& out_;
   std::set<WeightId> used_by_linear_;
-  std::optional<ValueId> quantized_;  ///< the value that the scratch holds quantized
+  LinearStep* last_linear_ = nullptr;  ///< the last step, if it is a linear
+  std::optional<ValueId> quantized_;   ///< the value that the scratch holds quantized
 };
 
 Result<std::unique_ptr<CpuExecutable>> CpuExecutable::create(const Graph& graph, NodeRange segment,
@@ -193,18 +209,21 @@ Result<void> CpuExecutable::run(const Bindings& bindings, ThreadPool& pool,
     }
     if (bindings.observer != nullptr) observe(context, s);
     s.step->run(context);
-    if (bindings.check_finite && s.node != nullptr) {
-      TANDEM_TRY(check_output(context, *s.node));
-    }
+    if (!bindings.check_finite) continue;
+    for (const Node* node : s.nodes) TANDEM_TRY(check_output(context, *node));
   }
   return {};
 }
 
 void CpuExecutable::observe(const StepContext& context, const NodeStep& s) const {
-  const bool is_first = &s == steps_.data() || (&s - 1)->node != s.node;
-  if (s.node == nullptr || s.node->op != Op::kLinear || !is_first) return;
-  const ValueId input = s.node->inputs[0];
-  context.bindings.observer->observe(graph_, *s.node, context.value(input), context.n_rows(input));
+  for (const Node* node : s.nodes) {
+    if (node->op != Op::kLinear) continue;
+    // The quantize step came before it, with the same input.
+    const bool is_known = &s != steps_.data() && std::ranges::count((&s - 1)->nodes, node) > 0;
+    if (is_known) continue;
+    const ValueId input = node->inputs[0];
+    context.bindings.observer->observe(graph_, *node, context.value(input), context.n_rows(input));
+  }
 }
 
 namespace {

@@ -17,7 +17,8 @@ struct LoweringContext {
   const ArithmeticOf& arithmetic;
 };
 
-/// A segment as a list of steps. Steps of one node follow each other.
+/// A segment as a list of steps, in the order of its nodes. A node may take several steps, and
+/// neighbouring linears of one input share one.
 class CpuExecutable : public Executable {
  public:
   /// Lowers the nodes; `graph` and `layout` must outlive the result.
@@ -35,7 +36,7 @@ class CpuExecutable : public Executable {
 
  private:
   struct NodeStep {
-    const Node* node;  ///< null for preparation
+    std::vector<const Node*> nodes;  ///< whose results it gives; none for preparation
     std::unique_ptr<Step> step;
   };
   friend class Lowering;

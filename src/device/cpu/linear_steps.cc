@@ -5,8 +5,12 @@
 namespace tandem {
 namespace {
 
-// Chunks per thread: enough that an uneven core costs little, few enough that the counter is cheap.
-constexpr size_t kChunksPerThread = 8;
+// The shortest ranges of a loop are this part of a thread's share: an uneven core costs little and
+// the hand-out stays cheap.
+constexpr size_t kShortestShare = 16;
+// Tiles that kernels for many rows take together.
+constexpr size_t kTilesTogether = 4;
+constexpr size_t kManyRows = 6;
 
 }  // namespace
 
@@ -27,26 +31,37 @@ void QuantizeStep::run(const StepContext& c) const {
 }
 
 void LinearStep::run(const StepContext& c) const {
-  const kernels::PackedMatrix w = weight_->view(c.bindings.planes);
-  const kernels::LinearFn run = w.low == nullptr ? kernel_.run : nested_.run;
-  kernels::LinearArgs args{.w = w,
-                           .x = c.value(input_),
-                           .x_stride = c.row_bytes(input_),
-                           .xq = c.scratch.quantized(),
-                           .bias = bias_.empty() ? nullptr : bias_.data(),
-                           .y = c.value(output_),
-                           .y_stride = c.row_bytes(output_),
-                           .m = c.n_rows(output_),
-                           .n_begin = 0,
-                           .n_end = 0};
-  const size_t n_tiles = (args.w.n + kernels::kTileRows - 1) / kernels::kTileRows;
-  const size_t grain = std::max<size_t>(1, n_tiles / (c.pool.n_threads() * kChunksPerThread));
-  c.pool.parallel_for(n_tiles, grain, [&](size_t begin, size_t end, int) {
-    kernels::LinearArgs part = args;
-    part.n_begin = begin * kernels::kTileRows;
-    part.n_end = std::min(end * kernels::kTileRows, args.w.n);
-    run(part);
+  size_t total = 0;
+  for (const Part& part : parts_) total += n_tiles(part);
+  size_t grain = std::max<size_t>(1, total / (c.pool.n_threads() * kShortestShare));
+  if (c.n_rows(parts_[0].output) >= kManyRows) {
+    grain = (grain + kTilesTogether - 1) / kTilesTogether * kTilesTogether;
+  }
+  c.pool.parallel_for_streams(total, grain, [&](size_t begin, size_t end, int) {
+    size_t first = 0;
+    for (const Part& part : parts_) {
+      const size_t last = first + n_tiles(part);
+      if (begin < last && end > first) {
+        run_tiles(c, part, std::max(begin, first) - first, std::min(end, last) - first);
+      }
+      first = last;
+    }
   });
+}
+
+void LinearStep::run_tiles(const StepContext& c, const Part& part, size_t begin, size_t end) const {
+  const kernels::PackedMatrix w = part.weight->view(c.bindings.planes);
+  const kernels::LinearFn run = w.low == nullptr ? part.kernel.run : part.nested.run;
+  run({.w = w,
+       .x = c.value(input_),
+       .x_stride = c.row_bytes(input_),
+       .xq = c.scratch.quantized(),
+       .bias = part.bias.empty() ? nullptr : part.bias.data(),
+       .y = c.value(part.output),
+       .y_stride = c.row_bytes(part.output),
+       .m = c.n_rows(part.output),
+       .n_begin = begin * kernels::kTileRows,
+       .n_end = std::min(end * kernels::kTileRows, w.n)});
 }
 
 }  // namespace tandem

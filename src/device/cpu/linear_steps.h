@@ -19,27 +19,32 @@ class QuantizeStep : public Step {
   ValueId input_;
 };
 
-/// output = weight * input + bias, split over tiles of weight rows.
+/// output = weight * input + bias for one or more weights of one input (queries, keys and values;
+/// gate and up), split over tiles of weight rows. Several weights are one loop over the threads:
+/// one meeting instead of three, and small weights share the work evenly.
 class LinearStep : public Step {
  public:
-  /// `kernel` reads the weight, or its high plane; `nested` both planes of one that has two.
-  LinearStep(const kernels::LinearRow& kernel, const kernels::LinearRow& nested,
-             std::shared_ptr<const PackedWeight> weight, std::vector<float> bias, ValueId input,
-             ValueId output)
-      : kernel_(kernel),
-        nested_(nested),
-        weight_(std::move(weight)),
-        bias_(std::move(bias)),
-        input_(input),
-        output_(output) {}
+  struct Part {
+    const kernels::LinearRow& kernel;  ///< reads the weight, or its high plane
+    const kernels::LinearRow& nested;  ///< reads both planes of a weight that has two
+    std::shared_ptr<const PackedWeight> weight;
+    std::vector<float> bias;  ///< empty: none
+    ValueId output;
+  };
+
+  LinearStep(ValueId input, Part part) : input_(input) { add(std::move(part)); }
+  ValueId input() const { return input_; }
+  void add(Part part) { parts_.push_back(std::move(part)); }
   void run(const StepContext& context) const override;
 
  private:
-  const kernels::LinearRow& kernel_;
-  const kernels::LinearRow& nested_;
-  std::shared_ptr<const PackedWeight> weight_;
-  std::vector<float> bias_;  ///< empty: none
-  ValueId input_, output_;
+  static size_t n_tiles(const Part& part) {
+    return (part.weight->matrix.n + kernels::kTileRows - 1) / kernels::kTileRows;
+  }
+  void run_tiles(const StepContext& context, const Part& part, size_t begin, size_t end) const;
+
+  ValueId input_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace tandem

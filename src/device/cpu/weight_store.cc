@@ -12,6 +12,9 @@ namespace {
 // Rows per task: enough work to hide the hand-out, few enough that the file's pages can be dropped
 // soon after they were read.
 constexpr size_t kRowsPerTask = 64;
+// Address space of a piece; pages are touched only as they fill.
+constexpr size_t kPieceBytes = size_t{64} << 20;
+constexpr size_t kAlignment = 64;
 
 /// Packs the rows of a low plane that belong to `weight`.
 Result<void> pack_low(const Weight& weight, ThreadPool& pool, PackedWeight& out) {
@@ -32,26 +35,18 @@ Result<void> pack_low(const Weight& weight, ThreadPool& pool, PackedWeight& out)
   return {};
 }
 
-Result<std::shared_ptr<const PackedWeight>> pack(const Weight& weight, ThreadPool& pool) {
-  // Before the pages of the high plane are dropped.
-  if (weight.nested) TANDEM_TRY(verify_nested(*weight.nested, pool));
-  auto out = std::make_shared<PackedWeight>();
-  const size_t n_bytes = kernels::packed_bytes(weight.type, weight.rows, weight.columns);
-  TANDEM_TRY(out->memory, Buffer::allocate(n_bytes, weight.name.c_str()));
+void pack(const Weight& weight, std::byte* to, ThreadPool& pool) {
   const size_t n_tasks = (weight.rows + kRowsPerTask - 1) / kRowsPerTask;
   const size_t stride = row_bytes(weight.type, weight.columns);
   pool.parallel_for(n_tasks, 1, [&](size_t begin, size_t end, int) {
     const size_t first = begin * kRowsPerTask;
     const size_t last = std::min<size_t>(end * kRowsPerTask, weight.rows);
     kernels::pack_rows(weight.type, weight.bytes.data(), weight.rows, weight.columns, first, last,
-                       out->memory.data());
+                       to);
     if (weight.file) {
       weight.file->drop_pages(weight.bytes.subspan(first * stride, (last - first) * stride));
     }
   });
-  out->matrix = {weight.type, weight.rows, weight.columns, out->memory.data()};
-  if (weight.nested) TANDEM_TRY(pack_low(weight, pool, *out));
-  return out;
 }
 
 }  // namespace
@@ -62,7 +57,7 @@ Result<std::shared_ptr<const PackedWeight>> WeightStore::packed(const Weight& we
   std::weak_ptr<const PackedWeight>& slot =
       packed_[{weight.bytes.data(), weight.rows, weight.columns, weight.type}];
   if (auto known = slot.lock()) return known;
-  TANDEM_TRY(auto made, pack(weight, pool));
+  TANDEM_TRY(auto made, make(weight, pool));
   slot = made;
   return made;
 }
@@ -88,9 +83,34 @@ Result<std::shared_ptr<const PackedWeight>> WeightStore::packed_as(const Weight&
     }
   });
   other.bytes = rows.bytes();
-  TANDEM_TRY(auto made, pack(other, pool));
+  TANDEM_TRY(auto made, make(other, pool));
   slot = made;
   return made;
+}
+
+Result<std::shared_ptr<PackedWeight>> WeightStore::make(const Weight& weight, ThreadPool& pool) {
+  // Before the pages of the high plane are dropped.
+  if (weight.nested) TANDEM_TRY(verify_nested(*weight.nested, pool));
+  auto made = std::make_shared<PackedWeight>();
+  made->memory_bytes = kernels::packed_bytes(weight.type, weight.rows, weight.columns);
+  TANDEM_TRY(std::byte* const start, take(made->memory_bytes, weight.name.c_str()));
+  made->memory = piece_;
+  pack(weight, start, pool);
+  made->matrix = {weight.type, weight.rows, weight.columns, start};
+  if (weight.nested) TANDEM_TRY(pack_low(weight, pool, *made));
+  return made;
+}
+
+Result<std::byte*> WeightStore::take(size_t n_bytes, const char* name) {
+  const size_t begin = (used_ + kAlignment - 1) / kAlignment * kAlignment;
+  if (piece_ == nullptr || begin > piece_->size() || n_bytes > piece_->size() - begin) {
+    TANDEM_TRY(Buffer piece, Buffer::allocate(std::max(n_bytes, kPieceBytes), name));
+    piece_ = std::make_shared<Buffer>(std::move(piece));
+    used_ = 0;
+    return take(n_bytes, name);
+  }
+  used_ = begin + n_bytes;
+  return piece_->data() + begin;
 }
 
 std::vector<float> decode_vector(const Weight& weight) {

@@ -17,12 +17,13 @@ namespace tandem {
 /// A weight matrix in the kernels' packed layout; the only copy in memory once the file's own pages
 /// are dropped.
 struct PackedWeight {
-  Buffer memory;
+  std::shared_ptr<const Buffer> memory;  ///< of this weight and its neighbours
+  size_t memory_bytes;                   ///< of them, this weight's
   Buffer low;  ///< the low plane of a nested weight, apart so that INT4 never touches it
   kernels::PackedMatrix matrix;
 
   /// Bytes that all planes take.
-  uint64_t n_bytes() const { return memory.size() + low.size(); }
+  uint64_t n_bytes() const { return memory_bytes + low.size(); }
   /// The matrix as `planes` reads it.
   kernels::PackedMatrix view(WeightPlanes planes) const {
     kernels::PackedMatrix out = matrix;
@@ -43,8 +44,18 @@ class WeightStore {
 
  private:
   using Key = std::tuple<const std::byte*, uint32_t, uint32_t, DType>;
+
+  /// A copy in packed layout; the caller holds the lock.
+  Result<std::shared_ptr<PackedWeight>> make(const Weight& weight, ThreadPool& pool);
+  /// Room for `n_bytes`, aligned to a cache line.
+  Result<std::byte*> take(size_t n_bytes, const char* name);
+
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<const PackedWeight>> packed_;
+  /// Weights lie side by side in large pieces, so that pages of 2 MB hold them whatever their size:
+  /// with pages of 4 KB a decode step walks the page tables for every 4 KB it reads.
+  std::shared_ptr<Buffer> piece_;
+  size_t used_ = 0;  ///< of the piece
 };
 
 /// A norm weight or bias as floats.
