@@ -26,8 +26,13 @@ void add_model_flags(CLI::App& command, ModelFlags& flags) {
   command.add_option("-t,--threads", flags.threads, "Compute threads; 0: all processors")
       ->check(CLI::Range(0, 256))
       ->capture_default_str();
-  command.add_option("--isa", flags.isa, "Force kernels: scalar, avx2 or avx512_vnni")
+  command.add_option("--isa", flags.isa, "Force kernels: scalar, avx2, avx512_vnni or amx")
       ->envname("TANDEM_ISA");
+  command
+      .add_option("--kv", flags.kv,
+                  "Storage of keys and values: f16, or q8 (half the bytes, docs/attention.md)")
+      ->check(CLI::IsMember({"f16", "q8"}))
+      ->capture_default_str();
   command.add_option("--pre", flags.pre, "Override the file's pre-tokenizer name");
   command.add_option("--chunk", flags.chunk, "Prompt tokens computed together")
       ->check(CLI::Range(1, 4096))
@@ -66,11 +71,13 @@ Result<std::shared_ptr<const Model>> open_model(const ModelFlags& flags) {
 }
 
 Result<EngineOptions> engine_options(const ModelFlags& flags) {
-  EngineOptions options{.context = flags.context,
-                        .n_threads = flags.threads,
-                        .isa = std::nullopt,
-                        .prefill_chunk = flags.chunk,
-                        .check_finite = flags.check_finite};
+  EngineOptions options{
+      .context = flags.context,
+      .n_threads = flags.threads,
+      .isa = std::nullopt,
+      .kv_storage = flags.kv == "q8" ? kernels::KvStorage::kI8 : kernels::KvStorage::kF16,
+      .prefill_chunk = flags.chunk,
+      .check_finite = flags.check_finite};
   if (!flags.isa.empty()) {
     TANDEM_TRY(options.isa, isa_from_name(flags.isa));
   }

@@ -15,6 +15,7 @@ struct ModelFlags {
   uint32_t context = 0;
   int threads = 0;
   std::string isa = {};
+  std::string kv = "f16";  ///< or "q8"
   std::string pre = {};
   uint32_t chunk = EngineOptions{}.prefill_chunk;
   bool check_finite = false;

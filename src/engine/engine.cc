@@ -52,7 +52,8 @@ Result<void> Engine::build() {
     devices.push_back(std::move(cpu));
   }
   runner_ = std::make_unique<StepRunner>(std::move(devices), options_.safety);
-  const GraphOptions graph_options{.context = options_.context, .planes = options_.planes};
+  const GraphOptions graph_options{
+      .context = options_.context, .planes = options_.planes, .kv_storage = options_.kv_storage};
   TANDEM_TRY(prefill_, build_graph(*model_, Phase::kPrefill, graph_options));
   TANDEM_TRY(decode_, build_graph(*model_, Phase::kDecode, graph_options));
   const PlanRequest requests[] = {

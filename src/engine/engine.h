@@ -28,10 +28,11 @@ struct EngineOptions {
   /// touched only as positions fill.
   uint32_t context = 0;
   int n_threads = 0;  ///< compute threads, the caller included; 0: all processors
-  std::optional<kernels::Isa> isa = std::nullopt;  ///< forces a row of the kernel tables
-  uint32_t prefill_chunk = 256;                    ///< tokens of a prompt computed together
-  uint32_t max_sequences = 16;                     ///< sessions that may decode in one step
-  uint32_t max_outputs = 16;                       ///< rows of logits computed in one step
+  std::optional<kernels::Isa> isa = std::nullopt;            ///< forces a row of the kernel tables
+  kernels::KvStorage kv_storage = kernels::KvStorage::kF16;  ///< of keys and values
+  uint32_t prefill_chunk = 256;  ///< tokens of a prompt computed together
+  uint32_t max_sequences = 16;   ///< sessions that may decode in one step
+  uint32_t max_outputs = 16;     ///< rows of logits computed in one step
   /// kHigh: nested weights are read at INT4 only and their low planes never loaded. kBoth: sessions
   /// begin at INT8 and may change at every step.
   WeightPlanes planes = WeightPlanes::kBoth;

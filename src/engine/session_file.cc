@@ -41,6 +41,8 @@ uint64_t layout_hash(const Graph& graph) {
     const KvState& kv = std::get<KvState>(state);
     const uint32_t sizes[] = {kv.n_kv_heads, kv.key_size, kv.value_size, kv.window};
     hash = content_hash(std::as_bytes(std::span(sizes)), hash);
+    if (kv.storage == kernels::KvStorage::kI8)
+      hash = content_hash(std::as_bytes(std::span(&kv.storage, 1)), hash);
   }
   for (const RopeTable& table : graph.rope_tables) {
     hash = content_hash(std::as_bytes(std::span(table.inverse_frequencies)), hash);
@@ -52,13 +54,20 @@ uint64_t layout_hash(const Graph& graph) {
 /// Calls `visit` with each run of cache bytes that the first `n_tokens` positions occupy.
 template <class Visit>
 void visit_cache(const SequenceState& state, uint32_t n_tokens, const Visit& visit) {
-  const size_t n_tiles = (n_tokens + kernels::kKeyTile - 1) / kernels::kKeyTile;
+  const size_t n_tiled = (n_tokens + kernels::kKeyTile - 1) / kernels::kKeyTile * kernels::kKeyTile;
+  const auto visit_run = [&](auto* data, size_t first, size_t count) {
+    if (data != nullptr) visit(std::as_writable_bytes(std::span(data + first, count)));
+  };
   for (StateId id = 0; id < state.n_states(); ++id) {
     const kernels::KvView& kv = state.kv(id);
     for (size_t head = 0; head < kv.n_kv_heads; ++head) {
-      visit(std::span(kv.keys + head * kv.capacity * kv.key_size,
-                      n_tiles * kernels::kKeyTile * kv.key_size));
-      visit(std::span(kv.values + head * kv.capacity * kv.value_size, n_tokens * kv.value_size));
+      const size_t first = head * kv.capacity;
+      visit_run(kv.keys, first * kv.key_size, n_tiled * kv.key_size);
+      visit_run(kv.values, first * kv.value_size, n_tokens * kv.value_size);
+      visit_run(kv.key_codes, first * kv.key_size, n_tiled * kv.key_size);
+      visit_run(kv.value_codes, first * kv.value_size, n_tokens * kv.value_size);
+      visit_run(kv.key_scales, first, n_tokens);
+      visit_run(kv.value_scales, first, n_tokens);
     }
   }
 }
@@ -108,9 +117,9 @@ Result<void> Session::save(const std::string& path) const {
   header.layout = layout_hash(engine_->graph(Phase::kPrefill));
   header.payload_bytes = tokens.size() + logits.size();
   header.payload_hash = content_hash(logits, content_hash(tokens));
-  visit_cache(state_, n_tokens(), [&](std::span<uint16_t> run) {
-    header.payload_bytes += run.size_bytes();
-    header.payload_hash = content_hash(std::as_bytes(run), header.payload_hash);
+  visit_cache(state_, n_tokens(), [&](std::span<std::byte> run) {
+    header.payload_bytes += run.size();
+    header.payload_hash = content_hash(run, header.payload_hash);
   });
   header.header_hash = header_hash(header);
 
@@ -119,8 +128,8 @@ Result<void> Session::save(const std::string& path) const {
   TANDEM_TRY(file.write(tokens));
   TANDEM_TRY(file.write(logits));
   Result<void> outcome;
-  visit_cache(state_, n_tokens(), [&](std::span<uint16_t> run) {
-    if (outcome) outcome = file.write(std::as_bytes(run));
+  visit_cache(state_, n_tokens(), [&](std::span<std::byte> run) {
+    if (outcome) outcome = file.write(run);
   });
   TANDEM_TRY(outcome);
   return file.commit();
@@ -141,8 +150,7 @@ Result<void> Session::load(const std::string& path) {
                    header.n_tokens, context());
   }
   uint64_t expected = header.n_tokens * sizeof(TokenId) + header.n_logits * sizeof(float);
-  visit_cache(state_, header.n_tokens,
-              [&](std::span<uint16_t> run) { expected += run.size_bytes(); });
+  visit_cache(state_, header.n_tokens, [&](std::span<std::byte> run) { expected += run.size(); });
   const uint64_t found = file->bytes().size() - sizeof(Header);
   const bool logits_fit = header.n_logits == 0 || header.n_logits == engine_->vocabulary();
   if (!logits_fit || header.payload_bytes != expected || found != expected) {
@@ -153,8 +161,7 @@ Result<void> Session::load(const std::string& path) {
   PayloadReader check{file->bytes().subspan(sizeof(Header))};
   check.take(header.n_tokens * sizeof(TokenId));
   check.take(header.n_logits * sizeof(float));
-  visit_cache(state_, header.n_tokens,
-              [&](std::span<uint16_t> run) { check.take(run.size_bytes()); });
+  visit_cache(state_, header.n_tokens, [&](std::span<std::byte> run) { check.take(run.size()); });
   if (check.hash != header.payload_hash) {
     return failure(ErrorCode::kCorruptFile, "{}: the content's checksum is wrong", path);
   }
@@ -166,9 +173,9 @@ Result<void> Session::load(const std::string& path) {
   const auto logits = reader.take(header.n_logits * sizeof(float));
   std::copy(logits.begin(), logits.end(), std::as_writable_bytes(std::span(logits_)).begin());
   has_logits_ = header.n_logits != 0;
-  visit_cache(state_, header.n_tokens, [&](std::span<uint16_t> run) {
-    const auto bytes = reader.take(run.size_bytes());
-    std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(run).begin());
+  visit_cache(state_, header.n_tokens, [&](std::span<std::byte> run) {
+    const auto bytes = reader.take(run.size());
+    std::copy(bytes.begin(), bytes.end(), run.begin());
   });
   return {};
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/mapped_file.h"
+#include "kernels/attention/attention.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/rope/rope.h"
 #include "tensor/dtype.h"
@@ -77,6 +78,7 @@ struct KvState {
   uint32_t key_size;
   uint32_t value_size;
   uint32_t window;  ///< 0: every position is seen
+  kernels::KvStorage storage = kernels::KvStorage::kF16;
 };
 /// What a sequence carries from step to step. Recurrent and convolutional states will be further
 /// alternatives; nothing above the device looks inside.

@@ -5,9 +5,6 @@
 namespace tandem {
 namespace {
 
-// Elements of the cache are f16 (docs/attention.md).
-constexpr uint64_t kStateElementBytes = 2;
-
 uint64_t rows_of(const Graph& graph, const Value& value, uint64_t n_tokens) {
   if (value.rows == RowSet::kTokens) return n_tokens;
   return graph.phase == Phase::kPrefill ? std::min<uint64_t>(n_tokens, 1) : n_tokens;
@@ -24,7 +21,11 @@ uint64_t seen_positions(uint64_t n_tokens, uint64_t context, uint64_t window) {
 }
 
 uint64_t kv_bytes(const KvState& kv) {
-  return uint64_t{kv.n_kv_heads} * (kv.key_size + kv.value_size) * kStateElementBytes;
+  // Codes of a byte with a scale for each key and value, or f16.
+  const bool is_coded = kv.storage == kernels::KvStorage::kI8;
+  const uint64_t elements = uint64_t{kv.key_size} + kv.value_size;
+  const uint64_t head = is_coded ? elements + 2 * sizeof(float) : elements * sizeof(uint16_t);
+  return kv.n_kv_heads * head;
 }
 
 }  // namespace
@@ -49,9 +50,10 @@ NodeWork count_work(const Graph& graph, const Node& node, uint64_t n_tokens, uin
     const Weight& w = graph.weights[a->table];
     out.weight_bytes = n_tokens * row_bytes(w.type, w.columns);
   } else if (const auto* a = std::get_if<KvWriteAttributes>(&node.attributes)) {
+    const KvState& kv = std::get<KvState>(graph.states[a->state]);
     out.n_rows = n_tokens;
-    out.state_bytes = n_tokens * kv_bytes(std::get<KvState>(graph.states[a->state]));
-    out.elements = out.state_bytes / kStateElementBytes;
+    out.state_bytes = n_tokens * kv_bytes(kv);
+    out.elements = n_tokens * kv.n_kv_heads * (kv.key_size + kv.value_size);
   } else if (const auto* a = std::get_if<AttentionAttributes>(&node.attributes)) {
     const KvState& kv = std::get<KvState>(graph.states[a->state]);
     out.macs =

@@ -71,8 +71,8 @@ Result<ValueId> attend(GraphContext& c, Qkv qkv, const SelfAttention& options) {
   if (options.query_scale) {
     qkv.q = c.build.position_scale("q_scale", qkv.q, *options.query_scale);
   }
-  const StateId state =
-      c.build.add_state(KvState{c.h.n_kv_heads, c.h.key_size, c.h.value_size, options.window});
+  const StateId state = c.build.add_state(
+      KvState{c.h.n_kv_heads, c.h.key_size, c.h.value_size, options.window, c.kv_storage()});
   c.build.kv_write(qkv.k, qkv.v, state);
   const float scale = options.scale > 0 ? options.scale : c.h.attention_scale;
   return c.build.attention(qkv.q, {state, c.h.n_heads, scale, options.softcap});

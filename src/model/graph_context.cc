@@ -21,7 +21,8 @@ GraphContext::GraphContext(const Model& model, Phase phase, const GraphOptions& 
       build(phase),
       model_(model),
       context_(options.context == 0 ? h.context_length : options.context),
-      planes_(options.planes) {}
+      planes_(options.planes),
+      kv_storage_(options.kv_storage) {}
 
 void GraphContext::enter_layer(uint32_t layer) {
   build.enter_layer(static_cast<int>(layer));

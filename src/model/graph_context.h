@@ -25,6 +25,7 @@ class GraphContext {
   std::string key(const char* name) const { return h.architecture + "." + name; }
   /// Positions a session may reach.
   uint32_t context() const { return context_; }
+  kernels::KvStorage kv_storage() const { return kv_storage_; }
 
   /// Layer tensors are named "blk.<layer>.<name>"; the layer is the one entered last.
   void enter_layer(uint32_t layer);
@@ -57,6 +58,7 @@ class GraphContext {
   const Model& model_;
   uint32_t context_;
   WeightPlanes planes_;
+  kernels::KvStorage kv_storage_;
   std::string prefix_;
   std::unordered_map<std::string, WeightId> added_;
 };

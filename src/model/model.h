@@ -64,6 +64,8 @@ struct GraphOptions {
   /// model was trained for.
   uint32_t context = 0;
   WeightPlanes planes = WeightPlanes::kBoth;  ///< kHigh: low planes are left out of the graph
+  /// How keys and values are kept (docs/attention.md).
+  kernels::KvStorage kv_storage = kernels::KvStorage::kF16;
 };
 
 /// The model's nodes for one phase. Errors name a missing or misshapen tensor.

@@ -10,6 +10,8 @@ namespace {
 // Query rows of one task: long enough to reuse a block of keys, short enough to share among
 // threads.
 constexpr size_t kRowsPerTask = 32;
+// Rows of keys and values that one task stores.
+constexpr size_t kRowsPerWrite = 64;
 
 }  // namespace
 
@@ -58,14 +60,19 @@ void RopeStep::run(const StepContext& c) const {
 }
 
 void KvWriteStep::run(const StepContext& c) const {
+  const KvState& state = std::get<KvState>(c.graph.states[state_]);
   for (const SequenceRows& s : c.bindings.sequences) {
-    kernels_.attention.write({.k = c.value(k_) + s.first_row * c.width(k_),
-                              .v = c.value(v_) + s.first_row * c.width(v_),
-                              .k_stride = c.row_bytes(k_),
-                              .v_stride = c.row_bytes(v_),
-                              .n_rows = s.n_rows,
-                              .first_position = s.first_position,
-                              .kv = s.state->kv(state_)});
+    c.pool.parallel_for(s.n_rows, kRowsPerWrite, [&](size_t begin, size_t end, int) {
+      const size_t row = s.first_row + begin;
+      kernels_.attention(state.storage)
+          .write({.k = c.value(k_) + row * c.width(k_),
+                  .v = c.value(v_) + row * c.width(v_),
+                  .k_stride = c.row_bytes(k_),
+                  .v_stride = c.row_bytes(v_),
+                  .n_rows = end - begin,
+                  .first_position = s.first_position + begin,
+                  .kv = s.state->kv(state_)});
+    });
   }
 }
 
@@ -98,7 +105,7 @@ void AttentionStep::run_sequence(const StepContext& c, const SequenceRows& s) co
     part.row_begin = block * kRowsPerTask;
     part.row_end = std::min<size_t>(part.row_begin + kRowsPerTask, s.n_rows);
     part.scratch = c.scratch.attention(thread);
-    kernels_.attention.run(part);
+    kernels_.attention(state.storage).run(part);
   });
 }
 

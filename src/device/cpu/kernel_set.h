@@ -15,14 +15,20 @@ struct KernelSet {
         rms_norm(kernels::select_rms_norm(isa)),
         rope(kernels::select_rope(isa)),
         elementwise(kernels::select_elementwise(isa)),
-        attention(kernels::select_attention(isa)),
+        attention_f16(kernels::select_attention(isa, kernels::KvStorage::kF16)),
+        attention_i8(kernels::select_attention(isa, kernels::KvStorage::kI8)),
         quantize(kernels::select_quantize(isa)) {}
+
+  const kernels::AttentionRow& attention(kernels::KvStorage storage) const {
+    return storage == kernels::KvStorage::kI8 ? attention_i8 : attention_f16;
+  }
 
   kernels::Isa isa;
   const kernels::RmsNormRow& rms_norm;
   const kernels::RopeRow& rope;
   const kernels::ElementwiseRow& elementwise;
-  const kernels::AttentionRow& attention;
+  const kernels::AttentionRow& attention_f16;
+  const kernels::AttentionRow& attention_i8;
   const kernels::QuantizeRow& quantize;
 };
 
