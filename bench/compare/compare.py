@@ -2,9 +2,11 @@
 
   compare.py --tandem PROGRAM --tandem-cli PROGRAM --llama PROGRAM --libraries FOLDER --roof PROGRAM
              --scratch FOLDER [--shapes A,B] [--types X,Y] [--rounds 5] [--json FILE] [--quick]
+             [--cases "prefill 512,decode 64"] [--isa NAME]
 
 Both programs hold the model in memory and get the same commands in turn, one at a time. llama.cpp
-runs with flash attention off and on; the better median counts for it.
+runs with flash attention off and on; the better median counts for it. "q8 decode at 4096" has int8
+caches on both sides.
 """
 import argparse
 import json
@@ -19,8 +21,8 @@ from pathlib import Path
 CASES = [("prefill 512", "prefill 512", 512), ("prefill 64", "prefill 64", 64),
          ("prefill 16", "prefill 16", 16), ("decode 64", "decode 64 8", 64),
          ("8 sequences", "batch 8 16", 128), ("decode at 4096", "decode 16 4096", 16),
-         ("prefill 4096", "prefill 4096", 4096)]
-QUICK = {"prefill 512", "prefill 64", "prefill 16", "decode 64", "8 sequences"}
+         ("q8 decode at 4096", "decode 16 4096", 16), ("prefill 4096", "prefill 4096", 4096)]
+QUICK = {"prefill 512", "prefill 64", "prefill 16", "decode 64", "8 sequences", "start"}
 
 
 class Speed:
@@ -101,27 +103,19 @@ def compare_file(arguments, shape, kind, roof):
     head = head_weight_count(arguments, path)
     threads = ["--threads", str(arguments.threads)]
     isa = ["--isa", arguments.isa] if arguments.isa else []
-    ours = Speed([arguments.tandem, path, *threads, *isa])
-    theirs = {name: Speed([arguments.llama, arguments.libraries, path, *threads, *flags])
-              for name, flags in (("plain", []), ("flash", ["--flash"]))}
+    wanted = wanted_cases(arguments)
+    start_ours = lambda *more: Speed([arguments.tandem, path, *threads, *isa, *more])
+    start_theirs = lambda *more: Speed([arguments.llama, arguments.libraries, path, *threads, *more])
+    ours = start_ours()
+    theirs = {"plain": start_theirs(), "flash": start_theirs("--flash")}
     rows = []
     for case, command, n_tokens in CASES:
-        if arguments.quick and case not in QUICK:
+        if case not in wanted or case.startswith("q8"):
             continue
-        times = {"ours": [], "plain": [], "flash": []}
-        for _ in range(arguments.rounds):
-            times["ours"].append(ours.ask(command))
-            for name, program in theirs.items():
-                times[name].append(program.ask(command))
-        best = min(("plain", "flash"), key=lambda name: statistics.median(times[name]))
-        ratios = [theirs_s / ours_s for theirs_s, ours_s in zip(times[best], times["ours"])]
-        rate = n_tokens / statistics.median(times["ours"])
-        rows.append({"shape": shape, "type": kind, "case": case, "tandem_tokens_s": rate,
-                     "llama_tokens_s": n_tokens / statistics.median(times[best]),
-                     "llama_variant": best, "ratio_min": min(ratios),
-                     "ratio_median": statistics.median(ratios), "ratio_max": max(ratios),
-                     "percent_of_roof": percent_of_roof(case, kind, rate, weights, file_bytes,
-                                                        head, roof)})
+        row = compare_case(arguments, (case, command, n_tokens), ours, theirs)
+        row["percent_of_roof"] = percent_of_roof(case, kind, row["tandem_tokens_s"], weights,
+                                                 file_bytes, head, roof)
+        rows.append({"shape": shape, "type": kind, **row})
         print_row(rows[-1])
     rows.append({"shape": shape, "type": kind, "case": "memory",
                  "tandem_bytes": ours.peak_bytes(),
@@ -130,8 +124,40 @@ def compare_file(arguments, shape, kind, roof):
           f"{rows[-1]['llama_bytes'] / 1e6:.0f} MB", flush=True)
     for program in (ours, *theirs.values()):
         program.close()
-    rows.append(compare_start(arguments, shape, kind, path, threads, isa))
+    for case in CASES:
+        if case[0] not in wanted or not case[0].startswith("q8"):
+            continue
+        ours, theirs = start_ours("--kv", "q8"), {"flash": start_theirs("--q8-cache")}
+        rows.append({"shape": shape, "type": kind, "percent_of_roof": None,
+                     **compare_case(arguments, case, ours, theirs)})
+        print_row(rows[-1])
+        for program in (ours, *theirs.values()):
+            program.close()
+    if "start" in wanted:
+        rows.append(compare_start(arguments, shape, kind, path, threads, isa))
     return rows
+
+
+def wanted_cases(arguments):
+    if arguments.cases:
+        return set(arguments.cases.split(","))
+    return QUICK if arguments.quick else {case for case, _, _ in CASES} | {"start"}
+
+
+def compare_case(arguments, case, ours, theirs):
+    """Both sides in turn; the figures of the better variant of the other side count."""
+    name, command, n_tokens = case
+    times = {"ours": [], **{variant: [] for variant in theirs}}
+    for _ in range(arguments.rounds):
+        times["ours"].append(ours.ask(command))
+        for variant, program in theirs.items():
+            times[variant].append(program.ask(command))
+    best = min(theirs, key=lambda variant: statistics.median(times[variant]))
+    ratios = [theirs_s / ours_s for theirs_s, ours_s in zip(times[best], times["ours"])]
+    return {"case": name, "tandem_tokens_s": n_tokens / statistics.median(times["ours"]),
+            "llama_tokens_s": n_tokens / statistics.median(times[best]), "llama_variant": best,
+            "ratio_min": min(ratios), "ratio_median": statistics.median(ratios),
+            "ratio_max": max(ratios)}
 
 
 def compare_start(arguments, shape, kind, path, threads, isa):
@@ -154,7 +180,7 @@ def compare_start(arguments, shape, kind, path, threads, isa):
 
 def print_row(row):
     roof = "" if row["percent_of_roof"] is None else f"{row['percent_of_roof']:.0f} %"
-    print(f"{row['shape']:<14} {row['type']:<7} {row['case']:<15} {row['tandem_tokens_s']:>9.1f} "
+    print(f"{row['shape']:<14} {row['type']:<7} {row['case']:<17} {row['tandem_tokens_s']:>9.1f} "
           f"{row['llama_tokens_s']:>9.1f}  {row['ratio_min']:.2f} {row['ratio_median']:.2f} "
           f"{row['ratio_max']:.2f}  {roof:>5}", flush=True)
 
@@ -169,13 +195,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--isa", help="force Tandem's kernels, for instance avx2")
+    parser.add_argument("--cases", help="only these, separated by commas; \"start\" is one too")
     parser.add_argument("--json", help="write every figure to this file")
     parser.add_argument("--quick", action="store_true", help="leave the long contexts out")
     arguments = parser.parse_args()
     Path(arguments.scratch).mkdir(parents=True, exist_ok=True)
     roof = roof_figures(arguments.roof)
     print(roof["text"])
-    print(f"{'shape':<14} {'type':<7} {'case':<15} {'tandem':>9} {'llama.cpp':>9}  ratio min, "
+    print(f"{'shape':<14} {'type':<7} {'case':<17} {'tandem':>9} {'llama.cpp':>9}  ratio min, "
           "median, max; of the roof (tokens/s)")
     rows = []
     for shape in arguments.shapes.split(","):

@@ -1,5 +1,6 @@
 // llama.cpp's side of bench/compare: loads a model once, then times what standard input asks for.
-//   llama_speed LIBRARY_FOLDER MODEL --threads N [--flash] [--context N] [--sequences N]
+//   llama_speed LIBRARY_FOLDER MODEL --threads N [--flash] [--q8-cache] [--context N] [--sequences
+//   N]
 // Lines in: "prefill N", "decode N CONTEXT", "batch SEQUENCES N"; a line of seconds out for each.
 
 #include <chrono>
@@ -19,7 +20,7 @@ using parity::LlamaLibrary;
 struct Arguments {
   std::string library_folder, model;
   int threads = 2, context = 4608, sequences = 8;
-  bool flash = false;
+  bool flash = false, q8_cache = false;
 };
 
 Arguments parse_arguments(int argc, char** argv) {
@@ -31,6 +32,8 @@ Arguments parse_arguments(int argc, char** argv) {
     const std::string option = argv[i];
     if (option == "--flash") {
       args.flash = true;
+    } else if (option == "--q8-cache") {
+      args.flash = args.q8_cache = true;  // it codes values with flash attention only
     } else if (i + 1 < argc && option == "--threads") {
       args.threads = std::atoi(argv[++i]);
     } else if (i + 1 < argc && option == "--context") {
@@ -66,6 +69,7 @@ class Runner {
     params.n_threads = params.n_threads_batch = args.threads;
     params.flash_attn_type =
         args.flash ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    if (args.q8_cache) params.type_k = params.type_v = GGML_TYPE_Q8_0;
     context_ = library_.llama_init_from_model(model, params);
     if (context_ == nullptr) fail(args.model + ": llama.cpp made no context");
     batch_ = library_.llama_batch_init(2048, 0, args.sequences);
