@@ -70,7 +70,7 @@ void run_linear(benchmark::State& state, const LinearRow& row, Shape shape, size
   const size_t copies = m <= 4 ? (kDecodeBytes + n_bytes - 1) / n_bytes : 1;
   const Buffer weights = packed_copies(row.type, shape, copies);
   const std::vector<float> x = testing::normal_values(m * shape.k, 2);
-  std::vector<float> y(m * shape.n);
+  Buffer y = allocate(m * shape.n * sizeof(float));
   testing::GuardedActivations xq(m, uses_quantized_activations(row.type) ? shape.k : 0);
   if (uses_quantized_activations(row.type)) {
     select_quantize(row.isa).run({x.data(), shape.k * sizeof(float), m, shape.k, xq.get()});
@@ -83,7 +83,7 @@ void run_linear(benchmark::State& state, const LinearRow& row, Shape shape, size
              .x_stride = shape.k * sizeof(float),
              .xq = xq.get(),
              .bias = nullptr,
-             .y = y.data(),
+             .y = reinterpret_cast<float*>(y.data()),
              .y_stride = shape.n * sizeof(float),
              .m = m,
              .n_begin = 0,

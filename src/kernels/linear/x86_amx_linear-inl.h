@@ -4,113 +4,30 @@
 
 #include "kernels/linear/linear_kernels.h"
 #include "kernels/linear/repeat.h"
-#include "kernels/linear/tiles-inl.h"
 #include "kernels/linear/x86_amx_tiles-inl.h"
-#include "kernels/linear/x86_avx512_weights-inl.h"
+#include "kernels/linear/x86_avx512_widened-inl.h"
 
 // AMX linear over quantized weights. A tile product gives the exact int32 sums of one weight group
 // for sixteen tokens and sixteen outputs; AVX-512 scales and adds them in the order that every
-// other row of the table keeps. Weights are widened to signed bytes once for all tokens of a call.
+// other row of the table keeps.
 
 namespace tandem::kernels::avx512_amx {
 namespace {
 
-using avx512::Scales;
-using avx512::SubScales;
-using packed::Format;
+using avx512::CodeForm;
+using avx512::Outputs;
+inline constexpr int kDepth = avx512::kDepthOf<CodeForm::kSignedByHalves>;
+template <DType type>
+using Widened = avx512::Widened<type, CodeForm::kSignedByHalves>;
 
 /// Below that many tokens widening the weights costs more than the products save.
-inline constexpr size_t kMinTokens = 6;
-/// Groups along K whose widened weights and activations stay in the first-level cache.
-inline constexpr int kDepth = 16;
-inline constexpr size_t kGroupCodes = size_t{kQuadRows} * kRowBytes;
-
-[[gnu::always_inline]] inline void prefetch_bytes(const std::byte* p, size_t n_bytes) {
-  for (size_t i = 0; i < n_bytes; i += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(p) + i, _MM_HINT_T1);
-  }
-}
-
-/// Widened weights of one tile of outputs over a stretch of kDepth groups. What widens is a class
-/// with these constants, `codes`, `scale` and perhaps more, and `widen`.
-template <DType type>
-struct Widened {
-  using F = Format<type>;
-  static constexpr bool kHalves = packed::kHasHalves<F>;
-  static constexpr bool kMinimum = packed::kHasMinimum<F>;
-  static constexpr int kBlockGroups = F::kGroups;
-  static constexpr int kParts = kHalves ? 2 : 1;
-  static constexpr int kBlocks = kDepth / F::kGroups;
-  /// Tiles of weights that share what is read of the activations.
-  static constexpr int kTilesTogether = kHalves ? 2 : 4;
-
-  /// Signed codes quad by quad. With halves two copies of a group: one with the second half zero,
-  /// one with the first.
-  alignas(64) int8_t codes[kDepth][kParts][kGroupCodes];
-  alignas(64) float scale[kDepth][kParts][kTileRows];
-  /// Minima of a group, or pairs of int16 with the minima of its halves.
-  alignas(64) int32_t minimum[packed::kHasMinimum<F> ? kDepth : 1][kTileRows];
-  const std::byte* next;  ///< bytes of the next stretch
-  /// With halves: scale, and minus that of the minima, of a block.
-  alignas(64) float block_scale[packed::kHasHalves<F> ? kBlocks : 1][2][kTileRows];
-
-  /// Groups [first, first + n_groups) of the tile of outputs that starts at n.
-  void widen(const LinearArgs& a, size_t n, size_t first, int n_groups) {
-    const size_t tile_bytes = a.w.k / F::kElements * F::kBlockBytes;
-    const std::byte* block =
-        a.w.data + n / kTileRows * tile_bytes + first / F::kGroups * F::kBlockBytes;
-    next = block + n_groups / F::kGroups * F::kBlockBytes;
-    for (int g = 0; g < n_groups; g += F::kGroups, block += F::kBlockBytes) {
-      if constexpr (packed::kHasHalves<F>) {
-        widen_halves_block(block, g);
-      } else {
-        const Scales<type> scales(block);
-        for (int i = 0; i < F::kGroups; ++i) {
-          _mm512_store_ps(scale[g + i][0], scales.scale(i));
-          if constexpr (packed::kHasMinimum<F>) {
-            _mm512_store_ps(reinterpret_cast<float*>(minimum[g + i]), scales.minimum(i));
-          }
-        }
-      }
-      const std::byte* group = block + F::kHeaderBytes;
-      for (int i = 0; i < F::kGroups; ++i, group += F::kGroupBytes) widen_codes(group, g + i);
-    }
-  }
-  /// Asks for the bytes that the next stretch will widen.
-  void prefetch_next(int n_groups) const {
-    prefetch_bytes(next, n_groups / F::kGroups * F::kBlockBytes);
-  }
-
- private:
-  void widen_codes(const std::byte* group, int g) {
-    __m512i q[8];
-    avx512::load_codes<F>(group, q);
-    const __m512i offset = _mm512_set1_epi8(static_cast<char>(F::kOffset));
-    repeat<8>([&]<int i>() TANDEM_INLINE_LAMBDA {
-      constexpr int part = kParts == 2 ? i / 4 : 0;
-      const __m512i value = F::kOffset == 0 ? q[i] : _mm512_sub_epi8(q[i], offset);
-      _mm512_store_si512(codes[g][part] + i * kRowBytes, value);
-      if constexpr (kParts == 2) {
-        _mm512_store_si512(codes[g][1 - part] + i * kRowBytes, _mm512_setzero_si512());
-      }
-    });
-  }
-  void widen_halves_block(const std::byte* block, int g) {
-    const SubScales<type> sub_scales(block);
-    for (int i = 0; i < F::kGroups; ++i) {
-      _mm512_store_ps(scale[g + i][0], sub_scales.sub_scale(2 * i));
-      _mm512_store_ps(scale[g + i][1], sub_scales.sub_scale(2 * i + 1));
-      if constexpr (packed::kHasMinimum<F>) {
-        _mm512_store_si512(minimum[g + i], sub_scales.sub_minima(i));
-      }
-    }
-    _mm512_store_ps(block_scale[g / F::kGroups][0], avx512::halves_at(block));
-    if constexpr (packed::kHasMinimum<F>) {
-      _mm512_store_ps(block_scale[g / F::kGroups][1],
-                      _mm512_sub_ps(_mm512_set1_ps(-0.0f), avx512::halves_at(block + 32)));
-    }
-  }
-};
+inline constexpr size_t kMinTokens = 12;
+/// Tiles of weights that share what is read of the activations.
+template <class W>
+inline constexpr int kTilesTogether = W::kHalves ? 2 : 4;
+/// Sums of a group: one, or one for each half.
+template <class W>
+inline constexpr int kParts = W::kHalves ? 2 : 1;
 
 /// Scales and sums of the activations of up to sixteen tokens over a stretch.
 struct Inputs {
@@ -155,26 +72,6 @@ struct alignas(64) Sums {
   int32_t at[kAhead + 1][2][kTokens][kTileRows];
 };
 
-/// Outputs of one tile of weights for the tokens of an Inputs.
-struct Outputs {
-  float* y;  ///< of the first token and output
-  size_t stride;
-  __mmask16 columns;
-  const float* bias;  ///< null unless this is the last stretch
-  bool starts;        ///< no stretch came before
-
-  [[gnu::always_inline]] float* row(int t) const {
-    return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(y) + t * stride);
-  }
-  [[gnu::always_inline]] __m512 load(int t) const {
-    return starts ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(columns, row(t));
-  }
-  [[gnu::always_inline]] void store(int t, __m512 v) const {
-    if (bias != nullptr) v = _mm512_add_ps(v, _mm512_maskz_loadu_ps(columns, bias));
-    _mm512_mask_storeu_ps(row(t), columns, v);
-  }
-};
-
 /// Starts the products of group g; they arrive in `sums`.
 template <class W, bool is_rest>
 [[gnu::always_inline]] inline void multiply_group(const Inputs& x, const W& w, int g, Sums& sums) {
@@ -185,7 +82,7 @@ template <class W, bool is_rest>
   zero_tile<Set::kSums0>();
   multiply_tiles<Set::kSums0, Set::kActivations, kWeights0>();
   store_tile<Set::kSums0>(to[0], kRowBytes);
-  if constexpr (W::kParts == 2) {
+  if constexpr (kParts<W> == 2) {
     load_tile<kWeights1>(w.codes[g][1], kRowBytes);
     zero_tile<Set::kSums1>();
     multiply_tiles<Set::kSums1, Set::kActivations, kWeights1>();
@@ -284,7 +181,7 @@ template <class W, int n_rows, bool is_rest>
 /// The tiles of outputs [n, n + 16 n_tiles) for all tokens.
 template <class W>
 [[gnu::always_inline]] inline void tiles_together(const LinearArgs& a, size_t n, int n_tiles,
-                                                  W (&w)[W::kTilesTogether], Sums& sums) {
+                                                  W (&w)[kTilesTogether<W>], Sums& sums) {
   const size_t all_groups = a.w.k / kActivationGroup;
   Inputs x;
   for (size_t first = 0; first < all_groups; first += kDepth) {
@@ -295,13 +192,11 @@ template <class W>
       const int n_tokens = a.m - m < kTokens ? static_cast<int>(a.m - m) : kTokens;
       x.read<W>(a, m, n_tokens, first, n_groups);
       for (int i = 0; i < n_tiles; ++i) {
-        if (m == 0) w[i].prefetch_next(n_groups);
-        const size_t column = n + i * kTileRows;
-        const size_t n_columns = a.n_end - column < kTileRows ? a.n_end - column : kTileRows;
-        const bool is_last = first + n_groups == all_groups;
-        const Outputs out{output_at(a, m, column), a.y_stride,
-                          static_cast<__mmask16>((1u << n_columns) - 1),
-                          is_last && a.bias != nullptr ? a.bias + column : nullptr, first == 0};
+        if (m == 0) {
+          for (int g = 0; g < n_groups; ++g) w[i].prefetch_next(g);
+        }
+        const Outputs out =
+            Outputs::at(a, m, n + i * kTileRows, first == 0, first + n_groups == all_groups);
         if (n_tokens == kTokens) {
           run_stretch<W, kTokens, false>(x, w[i], out, sums);
         } else if (n_tokens > kTokens / 2) {
@@ -316,7 +211,7 @@ template <class W>
 
 template <class W>
 void linear_tiles(const LinearArgs& a, LinearFn few_tokens) {
-  constexpr int kTogether = W::kTilesTogether;
+  constexpr int kTogether = kTilesTogether<W>;
   if (a.m < kMinTokens) return few_tokens(a);
   const int n_rest = static_cast<int>((a.m - 1) % kTokens) + 1;
   const Tiles tiles(n_rest);

@@ -1,12 +1,14 @@
 // AVX-512 VNNI rows of the formats with blocks of 32.
 
 #include "kernels/linear/x86_avx512_linear-inl.h"
+#include "kernels/linear/x86_avx512_many-inl.h"
 
 namespace tandem::kernels {
 
-#define TANDEM_DEFINE(type, name)                                        \
-  void linear_##name##_i8_16_avx512_vnni(const LinearArgs& a) noexcept { \
-    avx512::linear_quantized<type>(a);                                   \
+#define TANDEM_DEFINE(type, name)                                               \
+  void linear_##name##_i8_16_avx512_vnni(const LinearArgs& a) noexcept {        \
+    using namespace avx512;                                                     \
+    linear_many<Widened<type, CodeForm::kUnsigned>>(a, linear_quantized<type>); \
   }
 TANDEM_DEFINE(DType::kQ4_0, q4_0)
 TANDEM_DEFINE(DType::kQ4_1, q4_1)

@@ -4,6 +4,7 @@
 #include "kernels/linear/nested.h"
 #include "kernels/linear/nested_format.h"
 #include "kernels/linear/x86_avx512_linear-inl.h"
+#include "kernels/linear/x86_avx512_many-inl.h"
 #include "kernels/linear/x86_avx512_nested_weights-inl.h"
 
 namespace tandem::kernels {
@@ -85,7 +86,9 @@ void linear_nested(const LinearArgs& a) {
 }  // namespace avx512
 
 void linear_nested_i8_16_avx512_vnni(const LinearArgs& a) noexcept {
-  a.w.low_shift == 4 ? avx512::linear_nested<4>(a) : avx512::linear_nested<3>(a);
+  using namespace avx512;
+  a.w.low_shift == 4 ? linear_many<WidenedNested<4, CodeForm::kUnsigned>>(a, linear_nested<4>)
+                     : linear_many<WidenedNested<3, CodeForm::kUnsigned>>(a, linear_nested<3>);
 }
 
 }  // namespace tandem::kernels

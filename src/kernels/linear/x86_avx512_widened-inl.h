@@ -1,0 +1,201 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/linear/linear_kernels.h"
+#include "kernels/linear/repeat.h"
+#include "kernels/linear/tiles-inl.h"
+#include "kernels/linear/x86_avx512_nested_weights-inl.h"
+#include "kernels/linear/x86_avx512_weights-inl.h"
+
+// What the kernels for many tokens share: weights widened to bytes once for all tokens of a call, a
+// stretch of K at a time; the outputs, which hold the sums of the stretches before.
+//
+// Widened weights are a class with the constants kDepth, kHalves, kMinimum, kBlockGroups and
+// kOffset, the members `codes`, `scale`, `minimum` and `block_scale`, and `widen` and
+// `prefetch_next`.
+
+namespace tandem::kernels::avx512 {
+namespace {
+
+inline constexpr size_t kGroupCodes = size_t{packed::kQuads} * packed::kQuadBytes;
+
+/// How the products want the codes.
+enum class CodeForm {
+  kUnsigned,       ///< as stored; the sums then start at what the offset adds (vpdpbusd)
+  kSignedByHalves  ///< without the offset; with halves each of them in a copy of its own (AMX)
+};
+
+/// Groups along K that are widened together. Vector products read two tiles of weights once for all
+/// tokens at hand, so the second-level cache would do; a product of AMX reads them each time, from
+/// the first-level cache.
+template <CodeForm form>
+inline constexpr int kDepthOf = form == CodeForm::kUnsigned ? 32 : 16;
+
+[[gnu::always_inline]] inline void prefetch_bytes(const std::byte* p, size_t n_bytes) {
+  for (size_t i = 0; i < n_bytes; i += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(p) + i, _MM_HINT_T1);
+  }
+}
+
+/// Members that every format has; `copies` of the codes of a group.
+template <int depth, int copies, bool halves, bool minima, int blocks>
+struct WidenedBase {
+  int n_groups = 0;  ///< of the stretch
+  /// Quad by quad. With two copies the first has its second half zero, the second its first.
+  alignas(64) uint8_t codes[depth][copies][kGroupCodes];
+  alignas(64) float scale[depth][halves ? 2 : 1][kTileRows];
+  /// Minima of a group, or pairs of int16 with the minima of its halves.
+  alignas(64) int32_t minimum[minima ? depth : 1][kTileRows];
+  /// With halves: scale, and minus that of the minima, of a block.
+  alignas(64) float block_scale[halves ? blocks : 1][2][kTileRows];
+};
+
+/// One tile of outputs over a stretch of at most kDepth groups of a type of packed_format.h.
+template <DType type, CodeForm form, class F = packed::Format<type>,
+          bool halves = packed::kHasHalves<F>>
+struct Widened : WidenedBase<kDepthOf<form>, halves && form == CodeForm::kSignedByHalves ? 2 : 1,
+                             halves, packed::kHasMinimum<F>, kDepthOf<form> / F::kGroups> {
+  static constexpr int kDepth = kDepthOf<form>;
+  static constexpr bool kHalves = halves;
+  static constexpr bool kMinimum = packed::kHasMinimum<F>;
+  static constexpr bool kSigned = form == CodeForm::kSignedByHalves;
+  static constexpr int kOffset = kSigned ? 0 : F::kOffset;  ///< that the codes still have
+  static constexpr int kBlockGroups = F::kGroups;
+  const std::byte* next;  ///< bytes of the next stretch
+
+  /// Groups [first, first + groups) of the tile of outputs that starts at n.
+  void widen(const LinearArgs& a, size_t n, size_t first, int groups) {
+    this->n_groups = groups;
+    const size_t tile_bytes = a.w.k / F::kElements * F::kBlockBytes;
+    const std::byte* block =
+        a.w.data + n / kTileRows * tile_bytes + first / F::kGroups * F::kBlockBytes;
+    next = block + groups / F::kGroups * F::kBlockBytes;
+    for (int g = 0; g < groups; g += F::kGroups, block += F::kBlockBytes) {
+      if constexpr (kHalves) {
+        widen_half_scales(block, g);
+      } else {
+        widen_scales(block, g);
+      }
+      const std::byte* group = block + F::kHeaderBytes;
+      for (int i = 0; i < F::kGroups; ++i, group += F::kGroupBytes) widen_codes(group, g + i);
+    }
+  }
+  /// Asks for the bytes that group g of the next stretch will be widened from.
+  [[gnu::always_inline]] void prefetch_next(int g) const {
+    constexpr size_t kBytes = F::kBlockBytes / F::kGroups;
+    prefetch_bytes(next + g * kBytes, kBytes);
+  }
+
+ private:
+  void widen_codes(const std::byte* group, int g) {
+    __m512i q[8];
+    load_codes<F>(group, q);
+    const __m512i offset = _mm512_set1_epi8(static_cast<char>(F::kOffset));
+    repeat<8>([&]<int i>() TANDEM_INLINE_LAMBDA {
+      constexpr int copy = kHalves && kSigned ? i / 4 : 0;
+      const __m512i value = kSigned && F::kOffset != 0 ? _mm512_sub_epi8(q[i], offset) : q[i];
+      _mm512_store_si512(this->codes[g][copy] + i * packed::kQuadBytes, value);
+      if constexpr (kHalves && kSigned) {
+        _mm512_store_si512(this->codes[g][1 - copy] + i * packed::kQuadBytes,
+                           _mm512_setzero_si512());
+      }
+    });
+  }
+  void widen_scales(const std::byte* block, int g) {
+    const Scales<type> scales(block);
+    for (int i = 0; i < F::kGroups; ++i) {
+      _mm512_store_ps(this->scale[g + i][0], scales.scale(i));
+      if constexpr (kMinimum) {
+        _mm512_store_si512(this->minimum[g + i], _mm512_castps_si512(scales.minimum(i)));
+      }
+    }
+  }
+  void widen_half_scales(const std::byte* block, int g) {
+    const SubScales<type> sub_scales(block);
+    for (int i = 0; i < F::kGroups; ++i) {
+      _mm512_store_ps(this->scale[g + i][0], sub_scales.sub_scale(2 * i));
+      _mm512_store_ps(this->scale[g + i][1], sub_scales.sub_scale(2 * i + 1));
+      if constexpr (kMinimum) _mm512_store_si512(this->minimum[g + i], sub_scales.sub_minima(i));
+    }
+    auto& to = this->block_scale[g / F::kGroups];
+    _mm512_store_ps(to[0], halves_at(block));
+    if constexpr (kMinimum) {
+      _mm512_store_ps(to[1], _mm512_sub_ps(_mm512_set1_ps(-0.0f), halves_at(block + 32)));
+    }
+  }
+};
+
+/// The same of nested weights, both planes with the low one's e = `shift`.
+template <int shift, CodeForm form>
+struct WidenedNested : WidenedBase<kDepthOf<form>, 1, false, false, 1> {
+  static constexpr int kDepth = kDepthOf<form>;
+  static constexpr bool kHalves = false;
+  static constexpr bool kMinimum = false;
+  static constexpr bool kSigned = form == CodeForm::kSignedByHalves;
+  static constexpr int kOffset = kSigned ? 0 : packed::kNestedOffset<shift>;
+  static constexpr int kBlockGroups = 1;
+  const std::byte* next_high;
+  const std::byte* next_low;
+
+  void widen(const LinearArgs& a, size_t n, size_t first, int groups) {
+    this->n_groups = groups;
+    const size_t tile = n / kTileRows, all_groups = a.w.k / packed::kGroup;
+    const std::byte* high = a.w.data + (tile * all_groups + first) * High::kBlockBytes;
+    const std::byte* low =
+        a.w.low + tile * packed::low_tile_bytes(a.w.k) + first * packed::kLowGroupBytes;
+    const __m512i offset = _mm512_set1_epi8(static_cast<char>(packed::kNestedOffset<shift>));
+    const __m512 unit = _mm512_set1_ps(packed::kNestedUnit<shift>);
+    for (int g = 0; g < groups; ++g) {
+      __m512i q[8];
+      load_nested<shift>(high + High::kHeaderBytes, low, q);
+      repeat<8>([&]<int i>() TANDEM_INLINE_LAMBDA {
+        const __m512i value = kSigned ? _mm512_sub_epi8(q[i], offset) : q[i];
+        _mm512_store_si512(this->codes[g][0] + i * packed::kQuadBytes, value);
+      });
+      _mm512_store_ps(this->scale[g][0], _mm512_mul_ps(halves_at(high), unit));
+      high += High::kBlockBytes;
+      low += packed::kLowGroupBytes;
+    }
+    next_high = high;
+    next_low = low;
+  }
+  [[gnu::always_inline]] void prefetch_next(int g) const {
+    prefetch_bytes(next_high + g * High::kBlockBytes, High::kBlockBytes);
+    prefetch_bytes(next_low + g * packed::kLowGroupBytes, packed::kLowGroupBytes);
+  }
+};
+
+/// Outputs of one tile of weights for a few tokens.
+struct Outputs {
+  float* y;  ///< of the first token and output
+  size_t stride;
+  __mmask16 columns;
+  const float* bias;  ///< null unless this is the last stretch
+  bool starts;        ///< no stretch came before
+
+  /// `m`, `n`: first token and output; `is_first`, `is_last`: of the stretches of K.
+  static Outputs at(const LinearArgs& a, size_t m, size_t n, bool is_first, bool is_last) {
+    const size_t n_columns = a.n_end - n < kTileRows ? a.n_end - n : kTileRows;
+    return {output_at(a, m, n), a.y_stride, static_cast<__mmask16>((1u << n_columns) - 1),
+            is_last && a.bias != nullptr ? a.bias + n : nullptr, is_first};
+  }
+  [[gnu::always_inline]] float* row(int t) const {
+    return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(y) + t * stride);
+  }
+  /// Asks for the line that token t will be stored to, so that the store need not wait for it.
+  [[gnu::always_inline]] void prefetch(int t) const {
+    asm volatile("prefetchw %0" : : "m"(*row(t)));
+  }
+  [[gnu::always_inline]] __m512 load(int t) const {
+    return starts ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(columns, row(t));
+  }
+  [[gnu::always_inline]] void store(int t, __m512 v) const {
+    if (bias != nullptr) v = _mm512_add_ps(v, _mm512_maskz_loadu_ps(columns, bias));
+    if (columns == 0xffff) return _mm512_storeu_ps(row(t), v);
+    _mm512_mask_storeu_ps(row(t), columns, v);
+  }
+};
+
+}  // namespace
+}  // namespace tandem::kernels::avx512
