@@ -159,7 +159,7 @@ class Lowering {
     TANDEM_CHECK(kernel != nullptr);
     TANDEM_TRY(auto packed, weights_.packed_as(weight, type, pool_));
     out_.matches_reference_ = false;
-    out_.weight_bytes_ += packed->memory.size();
+    out_.weight_bytes_ += packed->n_bytes();
     out_.needs_.partial_columns = std::max<size_t>(out_.needs_.partial_columns, weight.columns);
     std::vector<float> bias;
     if (a.bias) bias = decode_vector(graph_.weights[*a.bias]);

@@ -6,11 +6,14 @@
 
 #include "kernels/linear/linear.h"
 
-// Float activations to int8 codes, once over the sixteen-lane vector V of an ISA and its integer
-// side `Codes`:
-//   largest_magnitude(V, V)   the largest |x| bit pattern of 32 floats, as an integer
-//   round(V)                  sixteen int32 lanes, nearest, ties to even
-//   sum, store (of two roundings, 32 bytes)
+// Float activations to int8 codes, once over the sixteen-lane vector V of an ISA and what `Ops`
+// adds to it. Sixteen groups go together, so that what is one number for each group - magnitude,
+// step, error - is one vector for all of them:
+//   largest_magnitudes   the largest |x| of each group's 32 floats, compared as bit patterns
+//   any_outside          whether the bit pattern of some lane is outside [low, high)
+//   reduce_add_each      V::reduce_add of each of sixteen vectors
+//   store_codes          32 bytes of two vectors of whole numbers
+//   store_sums           two vectors of whole numbers as sixteen pairs of int16
 
 namespace tandem::kernels {
 
@@ -20,67 +23,111 @@ inline constexpr uint32_t kInfinityBits = 0x7f800000;
 /// alone (docs/numerics.md).
 inline constexpr float kLargestCodes[] = {127.0f, 126.0f, 125.0f};
 inline constexpr int kLargestCodeCount = 3;
-/// Below it 127 / max would overflow.
-inline constexpr float kSmallestMagnitude = 0x1p-120f;
+/// Groups that become codes together.
+inline constexpr int kBatch = 16;
+/// 2^-120 as a bit pattern; below it 127 / max would overflow.
+inline constexpr uint32_t kSmallestMagnitudeBits = (127 - 120) << 23;
 
-/// What a group that has no finite, usable codes gets.
-[[gnu::always_inline]] inline void put_empty_group(float scale, int8_t* codes, float* scales,
-                                                   int16_t* sums) {
-  std::memset(codes, 0, kActivationGroup);
-  *scales = scale;
-  sums[0] = sums[1] = 0;
-}
+/// Sixteen groups while they become codes. Lane g of a V that is not an array belongs to group g.
+template <class V, class Ops>
+struct QuantizeBatch {
+  V low[kBatch], high[kBatch];  ///< elements 0-15 and 16-31; zero in groups set aside
+  V max;                        ///< largest magnitudes; 1 in groups set aside
+  V inverse;                    ///< largest code / max, with the best largest code so far
+  V error;                      ///< sum (x - q max / largest code)^2 of that one
+  bool has_empty;               ///< groups set aside: without finite, usable codes
+  bool is_empty[kBatch];
+  float empty_scale[kBatch];
 
-/// The codes of a group, still as floats, when its largest magnitude gets the code `largest_code`.
-template <class V>
-struct Rounding {
-  V low, high;  ///< elements 0-15 and 16-31
-  float error;  ///< sum (x - q step)^2, step = max / largest_code
+  [[gnu::always_inline]] void load(const float* x, int n) {
+    for (int g = 0; g < kBatch; ++g) {
+      const float* group = x + g * kActivationGroup;
+      low[g] = g < n ? V::load(group) : V::zero();
+      high[g] = g < n ? V::load(group + kActivationHalf) : V::zero();
+    }
+    max = Ops::largest_magnitudes(low, high);
+    has_empty = Ops::any_outside(max, kSmallestMagnitudeBits, kInfinityBits);
+    if (has_empty) [[unlikely]]
+      set_empty_aside();
+  }
+  [[gnu::noinline]] void set_empty_aside() {
+    float magnitudes[kBatch];
+    uint32_t bits[kBatch];
+    max.store(magnitudes);
+    std::memcpy(bits, magnitudes, sizeof bits);
+    for (int g = 0; g < kBatch; ++g) {
+      const bool is_finite = bits[g] < kInfinityBits;
+      is_empty[g] = !is_finite || bits[g] < kSmallestMagnitudeBits;
+      empty_scale[g] = is_finite ? 0.0f : __builtin_nanf("");
+      if (!is_empty[g]) continue;
+      magnitudes[g] = 1.0f;
+      low[g] = high[g] = V::zero();
+    }
+    max = V::load(magnitudes);
+  }
 
-  [[gnu::always_inline]] static Rounding of(V x_low, V x_high, float max, float largest_code) {
-    const V inverse = V::set1(largest_code / max), back = V::set1(-(max / largest_code));
-    const V low = V::round(x_low * inverse), high = V::round(x_high * inverse);
-    const V low_error = V::fma(low, back, x_low), high_error = V::fma(high, back, x_high);
-    return {low, high, V::reduce_add(V::fma(high_error, high_error, low_error * low_error))};
+  /// Rounds with the largest magnitudes at `largest_code` and keeps it where it is better.
+  template <bool is_first>
+  [[gnu::always_inline]] void try_code(float largest_code) {
+    const V tried = V::set1(largest_code) / max;
+    float scales[kBatch], minus_steps[kBatch];
+    tried.store(scales);
+    (-(max / V::set1(largest_code))).store(minus_steps);
+    V squares[kBatch];
+    for (int g = 0; g < kBatch; ++g) {
+      const V scale = V::set1(scales[g]), back = V::set1(minus_steps[g]);
+      const V low_error = V::fma(V::round(low[g] * scale), back, low[g]);
+      const V high_error = V::fma(V::round(high[g] * scale), back, high[g]);
+      squares[g] = V::fma(high_error, high_error, low_error * low_error);
+    }
+    const V tried_error = Ops::reduce_add_each(squares);
+    inverse = is_first ? tried : V::select_less(tried_error, error, tried, inverse);
+    error = is_first ? tried_error : V::select_less(tried_error, error, tried_error, error);
+  }
+
+  /// The first n groups.
+  [[gnu::always_inline]] void store(int n, int8_t* codes, float* scales, int16_t* sums) {
+    V products[kBatch], squares[kBatch], q_low[kBatch], q_high[kBatch];
+    float scale_of[kBatch];
+    inverse.store(scale_of);
+    for (int g = 0; g < kBatch; ++g) {
+      const V scale = V::set1(scale_of[g]);
+      q_low[g] = V::round(low[g] * scale);
+      q_high[g] = V::round(high[g] * scale);
+      products[g] = V::fma(high[g], q_high[g], low[g] * q_low[g]);
+      squares[g] = V::fma(q_high[g], q_high[g], q_low[g] * q_low[g]);
+    }
+    for (int g = 0; g < n; ++g) Ops::store_codes(codes + g * kActivationGroup, q_low[g], q_high[g]);
+    // Sums of codes are exact: whole numbers far below 2^24.
+    int16_t sum[2 * kBatch];
+    Ops::store_sums(sum, Ops::reduce_add_each(q_low), Ops::reduce_add_each(q_high));
+    std::memcpy(sums, sum, 2 * n * sizeof(int16_t));
+    // Least squares: sum(x q) / sum(q q); the denominator is exact too.
+    const V fitted = Ops::reduce_add_each(products) / Ops::reduce_add_each(squares);
+    fitted.store_partial(scales, n);
+    if (!has_empty) return;
+    for (int g = 0; g < n; ++g) scales[g] = is_empty[g] ? empty_scale[g] : scales[g];
   }
 };
 
-template <class V, class Codes>
-[[gnu::always_inline]] inline void quantize_group(const float* x, int8_t* codes, float* scale,
-                                                  int16_t* sums) {
-  const V low = V::load(x), high = V::load(x + 16);
-  const uint32_t max_bits = Codes::largest_magnitude(low, high);
-  if (max_bits >= kInfinityBits) return put_empty_group(__builtin_nanf(""), codes, scale, sums);
-  float max;
-  std::memcpy(&max, &max_bits, sizeof max);
-  if (max < kSmallestMagnitude) return put_empty_group(0.0f, codes, scale, sums);
-
-  Rounding<V> best = Rounding<V>::of(low, high, max, kLargestCodes[0]);
-  for (int i = 1; i < kLargestCodeCount; ++i) {
-    const Rounding<V> other = Rounding<V>::of(low, high, max, kLargestCodes[i]);
-    if (other.error < best.error) best = other;
-  }
-  const auto q_low = Codes::round(best.low), q_high = Codes::round(best.high);
-  Codes::store(codes, q_low, q_high);
-  sums[0] = static_cast<int16_t>(Codes::sum(q_low));
-  sums[1] = static_cast<int16_t>(Codes::sum(q_high));
-  // Least squares: sum(x q) / sum(q q); the denominator is an exact integer below 2^24.
-  *scale = V::reduce_add(V::fma(high, best.high, low * best.low)) /
-           V::reduce_add(V::fma(best.high, best.high, best.low * best.low));
-}
-
-template <class V, class Codes>
+/// HOT: linear_bench.
+template <class V, class Ops>
 [[gnu::always_inline]] inline void quantize_rows_of(const QuantizeArgs& a) {
   const size_t n_groups = a.k / kActivationGroup;
+  QuantizeBatch<V, Ops> batch;
   for (size_t row = 0; row < a.n_rows; ++row) {
     const float* x =
         reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(a.x) + row * a.x_stride);
-    int8_t* codes = a.out.codes + row * a.k;
-    float* scales = a.out.scales + row * n_groups;
-    int16_t* sums = a.out.sums + row * n_groups * 2;
-    for (size_t g = 0; g < n_groups; ++g) {
-      quantize_group<V, Codes>(x + g * kActivationGroup, codes + g * kActivationGroup, scales + g,
-                               sums + 2 * g);
+    for (size_t g = 0; g < n_groups; g += kBatch) {
+      const size_t left = n_groups - g;
+      const int n = left < kBatch ? static_cast<int>(left) : kBatch;
+      const size_t at = row * n_groups + g;
+      batch.load(x + g * kActivationGroup, n);
+      batch.template try_code<true>(kLargestCodes[0]);
+      for (int i = 1; i < kLargestCodeCount; ++i) {
+        batch.template try_code<false>(kLargestCodes[i]);
+      }
+      batch.store(n, a.out.codes + at * kActivationGroup, a.out.scales + at, a.out.sums + 2 * at);
     }
   }
 }
