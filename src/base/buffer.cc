@@ -10,9 +10,9 @@ namespace {
 constexpr size_t kHugePageBytes = size_t{2} << 20;
 constexpr size_t kPageBytes = 4096;
 
-/// Zeroed pages; large buffers start at a page of 2 MB and ask for such pages. Null without memory.
-std::byte* map_bytes(size_t n_bytes) {
-  const bool is_large = n_bytes >= kHugePageBytes;
+/// Zeroed pages; those wanted large start at a page of 2 MB. Null without memory.
+std::byte* map_bytes(size_t n_bytes, BufferUse use) {
+  const bool is_large = use == BufferUse::kWhole && n_bytes >= kHugePageBytes;
   const size_t extra = is_large ? kHugePageBytes : 0;
   const size_t whole_pages = (n_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   void* const mapped = mmap(nullptr, whole_pages + extra, PROT_READ | PROT_WRITE,
@@ -32,10 +32,10 @@ std::byte* map_bytes(size_t n_bytes) {
 
 void UnmapBytes::operator()(std::byte* start) const { munmap(start, n_bytes); }
 
-Result<Buffer> Buffer::allocate(size_t n_bytes, const char* purpose) {
+Result<Buffer> Buffer::allocate(size_t n_bytes, const char* purpose, BufferUse use) {
   Buffer buffer;
   if (n_bytes == 0) return buffer;
-  std::byte* const start = map_bytes(n_bytes);
+  std::byte* const start = map_bytes(n_bytes, use);
   if (start == nullptr) {
     return failure(ErrorCode::kOutOfMemory, "cannot allocate {} bytes for {}", n_bytes, purpose);
   }

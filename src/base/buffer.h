@@ -14,13 +14,20 @@ struct UnmapBytes {
   void operator()(std::byte* start) const;
 };
 
-/// Owns zeroed, page-aligned memory of fixed size. Large buffers ask for huge pages.
+/// How much of a buffer will be touched.
+enum class BufferUse {
+  kSparse,  ///< perhaps little, as of a cache for a context that may never fill; small pages
+  kWhole,   ///< all of it, so pages of 2 MB where the system has them
+};
+
+/// Owns zeroed, page-aligned memory of fixed size; pages count as resident once they are touched.
 class Buffer {
  public:
   Buffer() = default;
 
   /// Errors: kOutOfMemory naming `purpose` and the size.
-  static Result<Buffer> allocate(size_t n_bytes, const char* purpose);
+  static Result<Buffer> allocate(size_t n_bytes, const char* purpose,
+                                 BufferUse use = BufferUse::kSparse);
 
   /// Takes over `n_bytes` that mmap returned.
   static Buffer adopt(std::byte* mapping, size_t n_bytes) {

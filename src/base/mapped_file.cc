@@ -38,12 +38,14 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   void* start = mmap(nullptr, n_bytes, PROT_READ, MAP_PRIVATE, file.value, 0);
   if (start == MAP_FAILED) return tl::unexpected(system_error(path, "map"));
   return std::shared_ptr<const MappedFile>(
-      new MappedFile(path, {static_cast<const std::byte*>(start), n_bytes}, true));
+      new MappedFile(path, {static_cast<const std::byte*>(start), n_bytes}, true, true));
 }
 
 std::shared_ptr<const MappedFile> MappedFile::view(std::string name,
-                                                   std::span<const std::byte> bytes) {
-  return std::shared_ptr<const MappedFile>(new MappedFile(std::move(name), bytes, false));
+                                                   std::span<const std::byte> bytes,
+                                                   ViewOf backing) {
+  return std::shared_ptr<const MappedFile>(
+      new MappedFile(std::move(name), bytes, false, backing == ViewOf::kProgram));
 }
 
 MappedFile::~MappedFile() {
@@ -51,8 +53,8 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::drop_pages(std::span<const std::byte> part) const {
-  // Viewed bytes may lie in memory that no file backs: its pages would come back as zeros.
-  if (!owns_mapping_) return;
+  // Pages that no file backs would come back as zeros.
+  if (!is_file_backed_) return;
   const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
   const uintptr_t end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/buffer.h"
+
 namespace tandem {
 namespace {
 
@@ -39,6 +41,15 @@ TEST_F(MappedFileTest, DroppedPagesReadTheSameAgain) {
   ASSERT_TRUE(file);
   (*file)->drop_pages((*file)->bytes());
   EXPECT_EQ((*file)->bytes()[text.size() / 2], std::byte('x'));
+}
+
+TEST_F(MappedFileTest, AViewOfMemoryKeepsItsBytes) {
+  auto memory = Buffer::allocate(1 << 20, "test");
+  ASSERT_TRUE(memory);
+  memory->data()[5000] = std::byte('y');
+  const auto file = MappedFile::view("memory", memory->bytes());
+  file->drop_pages(file->bytes());
+  EXPECT_EQ(file->bytes()[5000], std::byte('y'));
 }
 
 TEST_F(MappedFileTest, NamesThePathAndTheReason) {

@@ -87,7 +87,7 @@ Result<size_t> StepRunner::add_phase(const Graph& graph, const PhasePlan& plan) 
 }
 
 Result<void> StepRunner::reserve(uint32_t max_rows, uint64_t logits_bytes) {
-  TANDEM_TRY(workspace_, Buffer::allocate(workspace_bytes_, "the workspace"));
+  TANDEM_TRY(workspace_, Buffer::allocate(workspace_bytes_, "the workspace", BufferUse::kWhole));
   TANDEM_TRY(import(workspace_.bytes(), "workspace"));
   bool delegates = false;
   for (CompiledPhase& phase : phases_) {
@@ -157,7 +157,7 @@ Result<void> StepRunner::run(size_t phase, Bindings bindings) {
     TANDEM_TRY(demote(*failed_, {ReasonCode::kDeviceFailed, outcome.error().message},
                       phases_[phase], &bindings));
     abandoned_.push_back(std::move(workspace_));
-    TANDEM_TRY(workspace_, Buffer::allocate(workspace_bytes_, "the workspace"));
+    TANDEM_TRY(workspace_, Buffer::allocate(workspace_bytes_, "the workspace", BufferUse::kWhole));
   }
 }
 

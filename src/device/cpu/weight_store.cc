@@ -22,7 +22,7 @@ Result<void> pack_low(const Weight& weight, ThreadPool& pool, PackedWeight& out)
   const size_t stride = low_row_bytes(weight.columns);
   const auto rows = nested.low.subspan(weight.first_nested_row * stride, weight.rows * stride);
   TANDEM_TRY(out.low, Buffer::allocate(kernels::packed_low_bytes(weight.rows, weight.columns),
-                                       weight.name.c_str()));
+                                       weight.name.c_str(), BufferUse::kWhole));
   const size_t n_tasks = (weight.rows + kRowsPerTask - 1) / kRowsPerTask;
   pool.parallel_for(n_tasks, 1, [&](size_t begin, size_t end, int) {
     const size_t first = begin * kRowsPerTask;
@@ -104,7 +104,8 @@ Result<std::shared_ptr<PackedWeight>> WeightStore::make(const Weight& weight, Th
 Result<std::byte*> WeightStore::take(size_t n_bytes, const char* name) {
   const size_t begin = (used_ + kAlignment - 1) / kAlignment * kAlignment;
   if (piece_ == nullptr || begin > piece_->size() || n_bytes > piece_->size() - begin) {
-    TANDEM_TRY(Buffer piece, Buffer::allocate(std::max(n_bytes, kPieceBytes), name));
+    TANDEM_TRY(Buffer piece,
+               Buffer::allocate(std::max(n_bytes, kPieceBytes), name, BufferUse::kWhole));
     piece_ = std::make_shared<Buffer>(std::move(piece));
     used_ = 0;
     return take(n_bytes, name);
