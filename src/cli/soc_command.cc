@@ -97,7 +97,8 @@ std::string as_text(const std::vector<published::Row>& rows,
   table.add({"soc", "variant", "unit", "model", "figure", "published", "simulated", "error", ""});
   for (const published::Comparison& c : comparisons) {
     const published::Row& row = rows[c.row];
-    table.add({row.soc, row.variant, row.unit, row.model, c.quantity,
+    table.add({row.soc, row.variant, row.unit,
+               row.model + (c.guessed_sizes ? " (sizes guessed)" : ""), c.quantity,
                fmt::format("{:.4g}", c.published), fmt::format("{:.4g}", c.simulated),
                fmt::format("{:+.1f} %", 100 * c.error()), c.judged ? "" : "context only"});
   }
@@ -113,6 +114,7 @@ Json to_json(const std::vector<published::Row>& rows,
                    {"variant", row.variant},
                    {"unit", row.unit},
                    {"model", row.model},
+                   {"guessed_sizes", c.guessed_sizes},
                    {"figure", c.quantity},
                    {"published", c.published},
                    {"simulated", c.simulated},
@@ -159,7 +161,7 @@ std::string as_text(const published::Summary& s) {
 std::string fit_families(published::Calibration& calibration) {
   std::string out;
   for (const published::Family& family : published::families()) {
-    const std::vector<double> values = published::fit(calibration, family, -1);
+    const std::vector<double> values = published::fit(calibration, family);
     out += fmt::format("{}*:", family.prefix);
     for (size_t i = 0; i < values.size(); ++i) {
       out += fmt::format(" {} {:.4g}", family.parameters[i].name, values[i]);
@@ -178,6 +180,13 @@ Result<std::vector<published::Row>> load_rows(const std::string& path) {
   return published::parse_rows({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
+std::vector<published::Comparison> leave_out(const published::Calibration& calibration,
+                                             published::LeftOut what) {
+  ProgressBar progress("fitting without what is predicted");
+  return published::leave_out(calibration, what,
+                              [&](size_t done) { progress.update(done, calibration.rows.size()); });
+}
+
 Result<std::string> check_published(const SocFlags& flags) {
   TANDEM_TRY(auto rows, load_rows(flags.rows));
   TANDEM_TRY(published::Calibration calibration, published::load_calibration(std::move(rows)));
@@ -185,11 +194,10 @@ Result<std::string> check_published(const SocFlags& flags) {
   if (flags.fit) fitted = fit_families(calibration);
   const auto [comparisons, skipped] = published::check(calibration);
   const published::Summary summary = published::summarize(comparisons);
-  std::vector<published::Comparison> unseen;
+  std::vector<published::Comparison> unseen, unseen_soc;
   if (flags.leave_one_out) {
-    ProgressBar progress("fitting without each row");
-    unseen = published::leave_one_out(
-        calibration, [&](size_t done) { progress.update(done, calibration.rows.size()); });
+    unseen = leave_out(calibration, published::LeftOut::kRow);
+    unseen_soc = leave_out(calibration, published::LeftOut::kSoc);
   }
   if (flags.json) {
     Json document{{"schema", "tandem.soc_check.v1"},
@@ -200,6 +208,8 @@ Result<std::string> check_published(const SocFlags& flags) {
     if (flags.leave_one_out) {
       document["leave_one_out"] = {{"figures", to_json(calibration.rows, unseen)},
                                    {"summary", to_json(published::summarize(unseen))}};
+      document["leave_one_soc_out"] = {{"figures", to_json(calibration.rows, unseen_soc)},
+                                       {"summary", to_json(published::summarize(unseen_soc))}};
     }
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
@@ -208,7 +218,9 @@ Result<std::string> check_published(const SocFlags& flags) {
                     "\n" + as_text(summary);
   if (flags.leave_one_out) {
     out += "\nThe same, each row predicted with parameters fitted without it\n\n" +
-           as_text(calibration.rows, unseen) + "\n" + as_text(published::summarize(unseen));
+           as_text(calibration.rows, unseen) + "\n" + as_text(published::summarize(unseen)) +
+           "\nThe same, each row predicted with parameters fitted without any of its SoC\n\n" +
+           as_text(calibration.rows, unseen_soc) + "\n" + as_text(published::summarize(unseen_soc));
   }
   return out;
 }
@@ -240,7 +252,7 @@ void add_soc_command(CLI::App& app, CommandContext& context) {
   command->add_flag("--check-published", flags->check_published,
                     "Compare simulated with published speed and energy");
   command->add_flag("--leave-one-out", flags->leave_one_out,
-                    "Also predict each row with parameters fitted without it (a minute)");
+                    "Also predict each row with parameters fitted without it, and without its SoC");
   command->add_flag("--fit", flags->fit,
                     "Fit the families' shared parameters first, and print them");
   command->add_option("--rows", flags->rows, "Published rows from this CSV file");

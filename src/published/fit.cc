@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "soc/profile_reader.h"
 
@@ -44,15 +45,31 @@ Result<std::vector<Comparison>> check_row(const Calibration& calibration, size_t
   return compare(row, index, prediction);
 }
 
+bool is_fitted_to(const Family& family, const Row& row) {
+  return row.judge_speed && row.unit == "npu" && belongs(family, row.soc);
+}
+
+/// Rows that a fit must not see to predict row `index`; nothing when no others are left.
+std::optional<std::set<size_t>> left_out_with(const Calibration& calibration, const Family& family,
+                                              size_t index, LeftOut what) {
+  std::set<size_t> out = {index};
+  bool has_others = false;
+  for (size_t i = 0; i < calibration.rows.size(); ++i) {
+    const bool same_soc = calibration.rows[i].soc == calibration.rows[index].soc;
+    if (what == LeftOut::kSoc && same_soc) out.insert(i);
+    has_others = has_others || (!out.contains(i) && is_fitted_to(family, calibration.rows[i]));
+  }
+  if (!has_others) return std::nullopt;
+  return out;
+}
+
 /// The sum of squared logarithms over the family's rows.
-double misfit(const Calibration& calibration, const Family& family, int left_out) {
+double misfit(const Calibration& calibration, const Family& family,
+              const std::set<size_t>& left_out) {
   double sum = 0;
   for (size_t i = 0; i < calibration.rows.size(); ++i) {
     const Row& row = calibration.rows[i];
-    if (static_cast<int>(i) == left_out || !row.judge_speed || row.unit != "npu" ||
-        !belongs(family, row.soc)) {
-      continue;
-    }
+    if (left_out.contains(i) || !is_fitted_to(family, row)) continue;
     const auto comparisons = check_row(calibration, i);
     if (!comparisons) continue;
     for (const Comparison& c : *comparisons) {
@@ -118,7 +135,8 @@ Check check(const Calibration& calibration) {
   return out;
 }
 
-std::vector<double> fit(Calibration& calibration, const Family& family, int left_out) {
+std::vector<double> fit(Calibration& calibration, const Family& family,
+                        const std::set<size_t>& left_out) {
   constexpr double kFirstStep = 0.25;  // of the logarithm
   constexpr double kLastStep = 0.005;
   double best = misfit(calibration, family, left_out);
@@ -151,15 +169,17 @@ std::vector<double> fit(Calibration& calibration, const Family& family, int left
   return out;
 }
 
-std::vector<Comparison> leave_one_out(const Calibration& calibration,
-                                      const std::function<void(size_t done)>& on_row) {
+std::vector<Comparison> leave_out(const Calibration& calibration, LeftOut what,
+                                  const std::function<void(size_t done)>& on_row) {
   std::vector<Comparison> out;
   for (size_t i = 0; i < calibration.rows.size(); ++i) {
     const Row& row = calibration.rows[i];
     const Family* family = family_of(row.soc);
-    if (row.judge_speed && row.unit == "npu" && family != nullptr) {
+    const bool is_fitted = family != nullptr && is_fitted_to(*family, row);
+    const auto left_out = is_fitted ? left_out_with(calibration, *family, i, what) : std::nullopt;
+    if (left_out) {
       Calibration without = calibration;
-      fit(without, *family, static_cast<int>(i));
+      fit(without, *family, *left_out);
       auto comparisons = check_row(without, i).value_or(std::vector<Comparison>());
       for (Comparison& c : comparisons) {
         if (!c.energy) out.push_back(std::move(c));

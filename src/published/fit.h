@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,14 +51,21 @@ struct Check {
 Check check(const Calibration& calibration);
 
 /// Changes the family's parameters to lower the mean squared logarithm of simulated over
-/// published, over the judged speed figures of its rows, `left_out` (a row's index, or -1)
-/// excepted. A search along one parameter after another. Returns values by parameter.
-std::vector<double> fit(Calibration& calibration, const Family& family, int left_out);
+/// published, over the judged speed figures of its rows, those in `left_out` excepted. A search
+/// along one parameter after another. Returns values by parameter.
+std::vector<double> fit(Calibration& calibration, const Family& family,
+                        const std::set<size_t>& left_out = {});
 
-/// Each judged speed figure of a family as predicted by a fit that did not see its row: tells a
-/// model that extrapolates from one that has learnt its table by heart. `on_row` is told of every
-/// row, for progress.
-std::vector<Comparison> leave_one_out(const Calibration& calibration,
-                                      const std::function<void(size_t done)>& on_row);
+/// What a fit does not see of what it predicts.
+enum class LeftOut : uint8_t {
+  kRow,
+  kSoc,  ///< every row of the SoC; families of one SoC are passed over
+};
+
+/// Each judged speed figure of a family as predicted by a fit that did not see its row, or any of
+/// its SoC: tells a model that extrapolates from one that has learnt its table by heart. `on_row`
+/// is told of every row, for progress.
+std::vector<Comparison> leave_out(const Calibration& calibration, LeftOut what,
+                                  const std::function<void(size_t done)>& on_row);
 
 }  // namespace tandem::published

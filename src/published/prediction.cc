@@ -27,7 +27,11 @@ Result<Formats> formats_of(const Row& row, double scale_bits) {
   Formats out{};
   out.types.activations = activations;
   out.types.state = NumericType::kFp16;
-  if (row.weight_bits == "8") {
+  if (row.weight_bits == "16") {
+    const bool is_float = !soc::is_integer(activations);
+    out.types.weights = is_float ? activations : NumericType::kFp16;
+    out.types.weight_bits = 16;
+  } else if (row.weight_bits == "8") {
     out.types.weights = NumericType::kInt8;
     out.types.weight_bits = 8;
   } else if (row.weight_bits == "2") {
@@ -37,7 +41,8 @@ Result<Formats> formats_of(const Row& row, double scale_bits) {
     out.types.weights = NumericType::kInt4;
     out.types.weight_bits = 4 + scale_bits;
   } else {
-    return failure(ErrorCode::kUnsupported, "weight_bits \"{}\" is not 2, 4 or 8", row.weight_bits);
+    return failure(ErrorCode::kUnsupported, "weight_bits \"{}\" is not 2, 4, 8 or 16",
+                   row.weight_bits);
   }
   const bool tiny = out.types.weights == NumericType::kInt2;
   out.head_weights = tiny ? NumericType::kInt8 : out.types.weights;
@@ -67,9 +72,9 @@ class Runner {
                    : soc::npu_cost(soc_, soc_.npus[0], list, conditions_);
   }
 
-  uint64_t chunk(uint64_t prompt) const {
-    return on_cpu_ ? std::min<uint64_t>(prompt, kCpuChunk) : soc_.npus[0].prefill_chunk;
-  }
+  uint64_t chunk() const { return on_cpu_ ? kCpuChunk : soc_.npus[0].prefill_chunk; }
+  /// Rows that a chunk of so many tokens costs: an NPU's graph computes all of its own.
+  uint64_t rows(uint64_t n_tokens) const { return on_cpu_ ? n_tokens : chunk(); }
 
  private:
   static constexpr uint64_t kCpuChunk = 512;
@@ -80,6 +85,18 @@ class Runner {
   const Formats& formats_;
   soc::Conditions conditions_;
 };
+
+struct Model {
+  soc::ModelSizes sizes;
+  bool is_guess;
+};
+
+Result<Model> model_of(const Row& row) {
+  const auto known = find_sizes(row.model);
+  if (known) return Model{*known, false};
+  if (row.n_weights) return Model{guess_sizes(*row.n_weights), true};
+  return tl::unexpected(known.error());
+}
 
 double joules(const soc::SegmentCost& cost, bool rails_only) {
   return rails_only ? cost.energy.rails() : cost.energy.device();
@@ -94,24 +111,27 @@ Result<Prediction> predict(const soc::SocProfile& profile, const Row& row) {
   if (row.unit == "npu" && profile.npus.empty()) {
     return failure(ErrorCode::kUnsupported, "{} has no NPU", profile.name);
   }
-  TANDEM_TRY(const soc::ModelSizes sizes, find_sizes(row.model));
+  TANDEM_TRY(const Model model, model_of(row));
   const bool on_npu = row.unit == "npu";
   TANDEM_TRY(const Formats formats,
              formats_of(row, on_npu ? profile.npus[0].scale_bits : kCpuScaleBits));
-  const Runner runner(profile, row, sizes, formats);
+  const Runner runner(profile, row, model.sizes, formats);
   const auto prompt = static_cast<uint64_t>(row.prompt_tokens);
-  const uint64_t chunk = runner.chunk(prompt);
-  const uint64_t n_chunks = (prompt + chunk - 1) / chunk;
   double seconds = 0;
   double energy = 0;
-  for (uint64_t i = 1; i <= n_chunks; ++i) {
-    const soc::SegmentCost cost = runner.step(chunk, i * chunk, i == n_chunks);
+  for (uint64_t done = 0; done < prompt;) {
+    const uint64_t n_tokens = std::min(prompt - done, runner.chunk());
+    const uint64_t rows = runner.rows(n_tokens);
+    const bool is_last = done + n_tokens == prompt;
+    const soc::SegmentCost cost = runner.step(rows, done + rows, is_last);
     seconds += cost.seconds;
     energy += joules(cost, row.rails_only);
+    done += n_tokens;
   }
   const soc::SegmentCost decode = runner.step(1, prompt, true);
   return Prediction{.prefill_tok_s = double(prompt) / seconds,
                     .decode_tok_s = 1 / decode.seconds,
+                    .guessed_sizes = model.is_guess,
                     .prefill_j_tok = energy / double(prompt),
                     .decode_j_tok = joules(decode, row.rails_only)};
 }
@@ -120,7 +140,9 @@ std::vector<Comparison> compare(const Row& row, size_t index, const Prediction& 
   std::vector<Comparison> out;
   const auto add = [&](const char* quantity, std::optional<double> published, double simulated,
                        bool judged, bool energy) {
-    if (published) out.push_back({index, quantity, *published, simulated, judged, energy});
+    if (!published) return;
+    out.push_back(
+        {index, quantity, *published, simulated, judged, energy, prediction.guessed_sizes});
   };
   add("prefill tok/s", row.prefill_tok_s, prediction.prefill_tok_s, row.judge_speed, false);
   add("decode tok/s", row.decode_tok_s, prediction.decode_tok_s, row.judge_speed, false);

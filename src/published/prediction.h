@@ -14,7 +14,8 @@ namespace tandem::published {
 struct Prediction {
   double prefill_tok_s = 0;
   double decode_tok_s = 0;
-  double prefill_j_tok = 0;  ///< of the row's scope: whole device, or rails
+  bool guessed_sizes = false;  ///< the model is not known; sizes are guess_sizes()
+  double prefill_j_tok = 0;    ///< of the row's scope: whole device, or rails
   double decode_j_tok = 0;
 };
 
@@ -31,6 +32,7 @@ struct Comparison {
   double simulated;
   bool judged;
   bool energy;
+  bool guessed_sizes;  ///< see Prediction
 
   double error() const { return simulated / published - 1; }
 };

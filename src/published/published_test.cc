@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "published/fit.h"
+#include "published/model_sizes.h"
 
 namespace tandem::published {
 namespace {
@@ -62,12 +63,39 @@ TEST(Published, RowsThatCannotBeSimulatedSayWhy) {
   calibration->rows[0].soc = "abacus";
   calibration->rows[1].unit = "gpu+npu";
   calibration->rows[2].model = "HAL-9000B";
+  calibration->rows[2].n_weights.reset();
   const Check result = check(*calibration);
   EXPECT_TRUE(result.comparisons.empty());
   ASSERT_EQ(result.skipped.size(), 3u);
   EXPECT_EQ(result.skipped[0].why, "no profile is named \"abacus\"");
   EXPECT_EQ(result.skipped[1].why, "unit \"gpu+npu\" is not simulated alone");
   EXPECT_THAT(result.skipped[2].why, HasSubstr("\"HAL-9000B\""));
+}
+
+TEST(Published, ModelsAreKnownByWhateverSpelling) {
+  for (const char* name : {"Llama-3.2-1B-Instruct", "llama3.2:1b", "LLaMA 3.2 1B"}) {
+    const auto sizes = find_sizes(name);
+    ASSERT_TRUE(sizes) << name;
+    EXPECT_EQ(sizes->ffn_width, 8192u) << name;
+  }
+  EXPECT_EQ(find_sizes("gemma3-1b-it")->window, 512u);
+  EXPECT_FALSE(find_sizes("llama-3.2-2b"));
+}
+
+TEST(Published, AnUnknownModelIsTakenForAKnownOneOfItsSizeAndSaysSo) {
+  const soc::ModelSizes sizes = guess_sizes(3.4e9);
+  EXPECT_GT(sizes.n_layers, 20u);
+  auto calibration = load_calibration(rows());
+  ASSERT_TRUE(calibration) << calibration.error().message;
+  calibration->rows.resize(1);
+  const auto known = check(*calibration).comparisons;
+  calibration->rows[0].model = "HAL-1B";
+  const auto guessed = check(*calibration).comparisons;
+  ASSERT_EQ(guessed.size(), known.size());
+  for (size_t i = 0; i < guessed.size(); ++i) {
+    EXPECT_TRUE(guessed[i].guessed_sizes && !known[i].guessed_sizes);
+    EXPECT_NEAR(guessed[i].simulated / known[i].simulated, 1, 0.25) << guessed[i].quantity;
+  }
 }
 
 // With a known truth the fit finds it again, and what it has not seen is predicted.
@@ -83,8 +111,20 @@ TEST(Published, FitRecoversParametersItMadeTheRowsWith) {
     if (profile.name == "ryzen-ai-5-340") profile.npus[0].launch_s *= 2;
   }
   EXPECT_GT(summarize(check(*calibration).comparisons).speed_worst, 0.05);
-  fit(*calibration, family, -1);
+  fit(*calibration, family);
   EXPECT_LE(summarize(check(*calibration).comparisons).speed_worst, 0.02);
+}
+
+TEST(Published, LeavingASocOutNeedsOthersOfItsFamily) {
+  const auto calibration = load_calibration(rows());
+  ASSERT_TRUE(calibration) << calibration.error().message;
+  const auto unseen = leave_out(*calibration, LeftOut::kSoc, [](size_t) {});
+  EXPECT_GE(unseen.size(), 10u);
+  for (const Comparison& c : unseen) {
+    const std::string& soc = calibration->rows[c.row].soc;
+    EXPECT_TRUE(soc.starts_with("snapdragon-")) << soc << " has a family of one with rows";
+    EXPECT_LE(std::abs(c.error()), 0.35) << soc << " " << calibration->rows[c.row].model;
+  }
 }
 
 TEST(Published, ErrorsStayWithinTheirBounds) {

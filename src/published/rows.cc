@@ -69,6 +69,8 @@ Result<void> read_numbers(const Line& line, Row& row) {
   TANDEM_TRY(row.decode_tok_s, line.number("decode_tok_s"));
   TANDEM_TRY(const auto prefill_mj, line.number("prefill_mj_tok"));
   TANDEM_TRY(const auto decode_mj, line.number("decode_mj_tok"));
+  TANDEM_TRY(const auto billions, line.number("params_b"));
+  if (billions) row.n_weights = *billions * 1e9;
   if (prompt) row.prompt_tokens = *prompt;
   if (!row.prefill_tok_s && ttft_ms && prompt) row.prefill_tok_s = *prompt * 1e3 / *ttft_ms;
   if (prefill_mj) row.prefill_j_tok = *prefill_mj * 1e-3;

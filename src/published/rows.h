@@ -16,6 +16,7 @@ struct Row {
   std::string variant;  ///< of the profile: the software that was measured
   std::string unit;     ///< "npu", "cpu", or units together
   std::string model;
+  std::optional<double> n_weights;  ///< of the model, when stated
   std::string weight_bits;
   std::optional<soc::NumericType> activations;
   double prompt_tokens = 1024;  ///< 1024 when not stated

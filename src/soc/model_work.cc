@@ -2,6 +2,7 @@
 
 #include "soc/model_work.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tandem::soc {
@@ -15,7 +16,7 @@ class Builder {
   std::vector<Work> build() {
     add(Op::kEmbed, step_.n_tokens, model_.width);
     list_.back().weight_bytes = bytes(double(step_.n_tokens) * model_.width, types_.weight_bits);
-    for (uint32_t layer = 0; layer < model_.n_layers; ++layer) add_layer();
+    for (uint32_t layer = 0; layer < model_.n_layers; ++layer) add_layer(layer);
     if (!step_.with_head) return std::move(list_);
     add(Op::kSelectRows, 1, model_.width);
     add(Op::kRmsNorm, 1, model_.width);
@@ -53,21 +54,27 @@ class Builder {
     add_linear(step_.n_tokens, n, k, types_.weights, types_.weight_bits);
   }
 
-  void add_attention(uint64_t query_width, uint64_t cache_width) {
+  /// Positions that some row of the step sees in a layer.
+  uint64_t seen(uint32_t layer) const {
+    const bool is_global = model_.global_every > 0 && (layer + 1) % model_.global_every == 0;
+    if (model_.window == 0 || is_global) return step_.context;
+    return std::min<uint64_t>(step_.context, model_.window + step_.n_tokens - 1);
+  }
+
+  void add_attention(uint64_t query_width, uint64_t cache_width, uint64_t n_seen) {
     const uint64_t t = step_.n_tokens;
     Work& write = add(Op::kKvWrite, t, 2 * cache_width);
     write.written_bytes = bytes(double(t) * 2 * double(cache_width), bits_of(types_.state));
     write.output_bytes = 0;
-    Work& attention = add(Op::kAttention, t, step_.context);
+    Work& attention = add(Op::kAttention, t, n_seen);
     attention.k = model_.head_size;
     attention.instances = model_.n_heads;
-    attention.state_bytes =
-        bytes(double(step_.context) * 2 * double(cache_width), bits_of(types_.state));
+    attention.state_bytes = bytes(double(n_seen) * 2 * double(cache_width), bits_of(types_.state));
     attention.input_bytes = bytes(double(t) * double(query_width), bits_of(types_.activations));
     attention.output_bytes = attention.input_bytes;
   }
 
-  void add_layer() {
+  void add_layer(uint32_t layer) {
     const uint64_t t = step_.n_tokens;
     const uint64_t query_width = uint64_t{model_.n_heads} * model_.head_size;
     const uint64_t cache_width = uint64_t{model_.n_kv_heads} * model_.head_size;
@@ -79,7 +86,7 @@ class Builder {
     if (model_.qk_norm) add(Op::kQkNorm, t, cache_width);
     add(Op::kRope, t, query_width);
     add(Op::kRope, t, cache_width);
-    add_attention(query_width, cache_width);
+    add_attention(query_width, cache_width, seen(layer));
     add_projection(model_.width, query_width);
     add(Op::kAdd, t, model_.width);
     add(Op::kRmsNorm, t, model_.width);

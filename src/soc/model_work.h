@@ -17,6 +17,8 @@ struct ModelSizes {
   uint32_t ffn_width = 0;
   uint32_t vocabulary = 0;
   bool qk_norm = false;
+  uint32_t window = 0;        ///< positions that a local layer's attention sees; 0: all
+  uint32_t global_every = 0;  ///< each so manyth layer sees all nevertheless; 0: none
 };
 
 /// The nodes of one step in the order of the model's graph: `n_tokens` rows whose last sees

@@ -9,10 +9,16 @@ namespace tandem::soc {
 namespace {
 
 constexpr double kBitsPerByte = 8;
-constexpr uint64_t kMaxTiles = 4096;      ///< of a node: bounds the simulation's own time
+constexpr uint64_t kMaxTiles = 4096;          ///< of a node: bounds the simulation's own time
+constexpr uint64_t kSmallestBufferPart = 16;  ///< of free SRAM
 constexpr uint64_t kAttentionPieces = 8;  ///< so that softmax of one overlaps products of another
 
 uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+/// One row of a product's inputs and outputs.
+double row_bytes(const Work& work) {
+  return double(work.k + work.n) * bits_of(work.activations) / kBitsPerByte;
+}
 
 PowerStateProfile active_state(const NpuProfile& npu, size_t index) {
   std::vector<PowerStateProfile> active;
@@ -44,11 +50,25 @@ NpuRun::NpuRun(const SocProfile& soc, const NpuProfile& npu, std::span<const Wor
       clock_(conditions.with_spans),
       sram_(static_cast<uint64_t>(npu.sram_bytes)) {}
 
+/// A quarter of what is free, or less where the rows of every product then fit beside two buffers:
+/// cutting rows means streaming weights again for each block.
+uint64_t NpuRun::choose_buffer_bytes() const {
+  const uint64_t room = sram_.largest_hole();
+  double widest = 0;
+  for (const Work& work : list_) {
+    if (work.op == Op::kLinear) widest = std::max(widest, double(work.m) * row_bytes(work));
+  }
+  for (uint64_t part = 4; part <= kSmallestBufferPart; part *= 2) {
+    if (widest <= double(room - 2 * (room / part))) return room / part;
+  }
+  return room / 4;
+}
+
 void NpuRun::place_buffers() {
   uint64_t resident = 0;
   for (const Work& work : list_) resident += work.resident ? work.weight_bytes : 0;
   if (resident > 0) sram_.allocate(std::min(resident, sram_.capacity()));
-  buffer_bytes_ = sram_.largest_hole() / 4;
+  buffer_bytes_ = choose_buffer_bytes();
   sram_.allocate(buffer_bytes_);
   sram_.allocate(buffer_bytes_);
   activation_bytes_ = sram_.largest_hole();
@@ -149,8 +169,8 @@ NpuRun::Placement NpuRun::place(const Work& work, const Product& product, uint32
 }
 
 uint64_t NpuRun::rows_at_once(const Work& work) const {
-  const double row_bytes = double(work.k + work.n) * bits_of(work.activations) / kBitsPerByte;
-  const auto fit = static_cast<uint64_t>(double(activation_bytes_) / std::max(row_bytes, 1.0));
+  const auto fit =
+      static_cast<uint64_t>(double(activation_bytes_) / std::max(row_bytes(work), 1.0));
   if (fit >= work.m) return work.m;
   // Whole folds in either direction, so that cutting does not change their count.
   const uint64_t unit = std::max({npu_.array.rows, npu_.array.columns, npu_.array.min_stream});
@@ -227,8 +247,10 @@ void NpuRun::run_attention(uint32_t index, Id inputs) {
   if (work.m == 0 || work.n == 0 || work.k == 0 || work.instances == 0) return;
   const uint64_t by_size = ceil_div(work.state_bytes, std::max<uint64_t>(buffer_bytes_, 1));
   const uint64_t wanted = std::max(by_size, std::min<uint64_t>(work.instances, kAttentionPieces));
-  // Pieces are some heads each; a cache too large for that is cut along its positions.
-  const bool by_head = wanted <= work.instances;
+  // Pieces are some positions of all heads, which keeps every array at work; where few positions
+  // would leave columns empty, some heads each.
+  const uint64_t side = std::max(npu_.array.rows, npu_.array.columns);
+  const bool by_head = wanted <= work.instances && work.n < wanted * side;
   const uint64_t pieces = by_head ? wanted : std::min({wanted, work.n, kMaxTiles});
   const double softmax = vector_ops_of(work) / double(pieces);
   const auto part = [&](uint64_t whole, uint64_t piece) {

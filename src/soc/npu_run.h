@@ -42,6 +42,7 @@ class NpuRun {
     ArrayRun counts;
   };
 
+  uint64_t choose_buffer_bytes() const;
   void place_buffers();
   void run_node(uint32_t index);
   void run_linear(uint32_t index, Id inputs);

@@ -37,7 +37,9 @@ void fill_linear(Work& work, const Graph& graph, const LinearAttributes& attribu
 void fill_attention(Work& work, const Graph& graph, const AttentionAttributes& attributes,
                     uint64_t context, NumericType state) {
   const KvState& kv = std::get<KvState>(graph.states[attributes.state]);
-  const uint64_t seen = kv.window == 0 ? context : std::min<uint64_t>(context, kv.window);
+  // What some row of the step sees: the first sees positions that the last does not any more.
+  const uint64_t seen =
+      kv.window == 0 ? context : std::min<uint64_t>(context, kv.window + work.m - 1);
   work.n = seen;
   work.k = (kv.key_size + kv.value_size) / 2;
   work.instances = attributes.n_heads;
