@@ -44,8 +44,7 @@ Result<WeightTypes> WeightTypes::parse(std::string_view name) {
 DType WeightTypes::choose(const ListedTensor& tensor, const ModelShape& shape) const {
   if (tensor.dims.size() == 1) return DType::kF32;
   DType type = mixture_ ? mixture_type(tensor, shape) : type_;
-  if (tensor.dims[0] % info(type).block_size != 0) type = small_block_format(type);
-  if (tensor.dims[0] % info(type).block_size != 0) type = DType::kF16;
+  while (tensor.dims[0] % info(type).block_size != 0) type = small_block_format(type);
   return type;
 }
 

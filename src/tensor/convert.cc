@@ -55,7 +55,9 @@ bool finite_bf16(uint16_t h) { return (h & 0x7f80u) != 0x7f80u; }
 /// A block's f16 scales have the same names in every format that has them.
 template <class Block>
 bool has_finite_scales(const Block& block) {
-  if constexpr (requires { block.e; }) {
+  if constexpr (requires { is_finite(block); }) {
+    return is_finite(block);
+  } else if constexpr (requires { block.e; }) {
     return block.e != 255;
   } else if constexpr (requires { block.dmin; }) {
     return finite_f16(block.d) && finite_f16(block.dmin);

@@ -20,8 +20,8 @@ namespace {
 /// are compared by error.
 constexpr DType kSameBytes[] = {DType::kQ4_0, DType::kQ4_1, DType::kQ5_0,
                                 DType::kQ5_1, DType::kQ8_0, DType::kMXFP4};
-constexpr DType kSearched[] = {DType::kQ2_K, DType::kQ3_K,   DType::kQ4_K,  DType::kQ5_K,
-                               DType::kQ6_K, DType::kIQ4_NL, DType::kIQ4_XS};
+constexpr DType kSearched[] = {DType::kQ2_K, DType::kQ3_K,   DType::kQ4_K,   DType::kQ5_K,
+                               DType::kQ6_K, DType::kIQ4_NL, DType::kIQ4_XS, DType::kQ2_0};
 /// A searching encoder's rmse may exceed ggml's by this much on any data set.
 constexpr double kRmseRatio = 1.01;
 

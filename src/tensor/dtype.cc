@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-constexpr std::array<DTypeInfo, 21> kInfos{{
+constexpr std::array<DTypeInfo, 24> kInfos{{
     {DType::kF32, "F32", 1, 4},         {DType::kF16, "F16", 1, 2},
     {DType::kQ4_0, "Q4_0", 32, 18},     {DType::kQ4_1, "Q4_1", 32, 20},
     {DType::kQ5_0, "Q5_0", 32, 22},     {DType::kQ5_1, "Q5_1", 32, 24},
@@ -18,16 +18,24 @@ constexpr std::array<DTypeInfo, 21> kInfos{{
     {DType::kI8, "I8", 1, 1},           {DType::kI16, "I16", 1, 2},
     {DType::kI32, "I32", 1, 4},         {DType::kI64, "I64", 1, 8},
     {DType::kF64, "F64", 1, 8},         {DType::kBF16, "BF16", 1, 2},
-    {DType::kMXFP4, "MXFP4", 32, 17},
+    {DType::kMXFP4, "MXFP4", 32, 17},   {DType::kQ2_0, "Q2_0", 64, 18},
+    {DType::kMXFP8, "MXFP8", 32, 33},   {DType::kQ4_24, "Q4_24", 32, 14},
 }};
 
-constexpr uint32_t kMaxNumber = static_cast<uint32_t>(DType::kMXFP4);
+constexpr uint32_t kFirstOwn = static_cast<uint32_t>(DType::kMXFP8);
+constexpr uint32_t kMaxShared = static_cast<uint32_t>(DType::kQ2_0);  ///< of GGUF's own numbers
+constexpr uint32_t kMaxOwn = static_cast<uint32_t>(DType::kQ4_24);
 
-/// Position in kInfos by GGUF number, or -1.
-constexpr std::array<int8_t, kMaxNumber + 1> kIndex = [] {
-  std::array<int8_t, kMaxNumber + 1> index{};
+/// GGUF's numbers, and behind them ours.
+constexpr uint32_t slot(uint32_t number) {
+  return number <= kMaxShared ? number : number - kFirstOwn + kMaxShared + 1;
+}
+
+/// Position in kInfos by slot, or -1.
+constexpr auto kIndex = [] {
+  std::array<int8_t, slot(kMaxOwn) + 1> index{};
   index.fill(-1);
-  for (size_t i = 0; i < kInfos.size(); ++i) index[static_cast<uint32_t>(kInfos[i].type)] = i;
+  for (size_t i = 0; i < kInfos.size(); ++i) index[slot(static_cast<uint32_t>(kInfos[i].type))] = i;
   return index;
 }();
 
@@ -35,10 +43,11 @@ constexpr std::array<int8_t, kMaxNumber + 1> kIndex = [] {
 
 std::span<const DTypeInfo> all_dtypes() { return kInfos; }
 
-const DTypeInfo& info(DType type) { return kInfos[kIndex[static_cast<uint32_t>(type)]]; }
+const DTypeInfo& info(DType type) { return kInfos[kIndex[slot(static_cast<uint32_t>(type))]]; }
 
 std::optional<DType> dtype_from_gguf(uint32_t number) {
-  if (number > kMaxNumber || kIndex[number] < 0) return std::nullopt;
+  const bool is_own = number >= kFirstOwn && number <= kMaxOwn;
+  if (!is_own && (number > kMaxShared || kIndex[number] < 0)) return std::nullopt;
   return static_cast<DType>(number);
 }
 

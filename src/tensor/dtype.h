@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-/// Element formats of tensors. The values are GGUF's type numbers, so a file's number converts
-/// directly once `dtype_from_gguf` has accepted it.
+/// Element formats of tensors. The values are the type numbers in GGUF files, so a file's number
+/// converts directly once `dtype_from_gguf` has accepted it.
 enum class DType : uint32_t {
   kF32 = 0,
   kF16 = 1,
@@ -32,6 +32,10 @@ enum class DType : uint32_t {
   kF64 = 28,
   kBF16 = 30,
   kMXFP4 = 39,
+  kQ2_0 = 42,
+  // GGUF has no number for these: ours ("TN" in the upper half), so other readers refuse the file.
+  kMXFP8 = 0x544e0001,
+  kQ4_24 = 0x544e0002,
 };
 
 /// What is constant about a format: elements come in blocks of `block_size` along a row (the

@@ -28,7 +28,8 @@ TEST(DType, NamesIgnoreCase) {
 
 TEST(DType, RefusesNumbersThatAreNoType) {
   // 4 and 5 were Q4_2 and Q4_3, dropped from GGUF; 9 is Q8_1, never stored in files.
-  for (const uint32_t number : {4u, 5u, 9u, 16u, 36u, 40u, 1000u, 0xffffffffu}) {
+  for (const uint32_t number :
+       {4u, 5u, 9u, 16u, 36u, 40u, 43u, 1000u, 0x544e0000u, 0x544e0003u, 0xffffffffu}) {
     EXPECT_EQ(dtype_from_gguf(number), std::nullopt) << number;
   }
 }
@@ -44,7 +45,7 @@ TEST(DType, BlockSizesAreThoseOfTheStructs) {
       EXPECT_EQ(i.block_size, static_cast<uint32_t>(Block::kElements)) << i.name;
     });
   }
-  EXPECT_EQ(n_quantized, 13);
+  EXPECT_EQ(n_quantized, 16);
 }
 
 TEST(RowBytes, CountsWholeBlocks) {

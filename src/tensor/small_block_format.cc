@@ -5,6 +5,8 @@ namespace tandem {
 DType small_block_format(DType type) {
   switch (type) {
     case DType::kQ2_K:
+      return DType::kQ2_0;
+    case DType::kQ2_0:
     case DType::kQ3_K:
     case DType::kIQ4_XS:
       return DType::kIQ4_NL;

@@ -4,8 +4,8 @@
 
 namespace tandem {
 
-/// The format with blocks of 32 nearest in size to one with blocks of 256, for rows whose length is
-/// no multiple of 256; F16 for every other type.
+/// The format with smaller blocks nearest in size, for rows that are no whole blocks: blocks of 64
+/// (Q2_0) or 32 below 256, F16 below 32. Asked again and again it ends with F16, which fits all.
 DType small_block_format(DType type);
 
 }  // namespace tandem

@@ -4,10 +4,13 @@
 #include "tensor/blocks/iq4_nl.h"
 #include "tensor/blocks/iq4_xs.h"
 #include "tensor/blocks/mxfp4.h"
+#include "tensor/blocks/mxfp8.h"
+#include "tensor/blocks/q2_0.h"
 #include "tensor/blocks/q2_k.h"
 #include "tensor/blocks/q3_k.h"
 #include "tensor/blocks/q4_0.h"
 #include "tensor/blocks/q4_1.h"
+#include "tensor/blocks/q4_24.h"
 #include "tensor/blocks/q4_k.h"
 #include "tensor/blocks/q5_0.h"
 #include "tensor/blocks/q5_1.h"
@@ -57,6 +60,12 @@ decltype(auto) visit_block(DType type, F&& f) {
       return f(BlockTag<BlockIq4Xs>{});
     case DType::kMXFP4:
       return f(BlockTag<BlockMxfp4>{});
+    case DType::kMXFP8:
+      return f(BlockTag<BlockMxfp8>{});
+    case DType::kQ2_0:
+      return f(BlockTag<BlockQ2_0>{});
+    case DType::kQ4_24:
+      return f(BlockTag<BlockQ4_24>{});
     default:
       check_failed(__FILE__, __LINE__, "is_quantized(type)");
   }

@@ -87,6 +87,12 @@ inline void group_words(const BlockQ2_K& b, int g, uint32_t* words) {
   field_words<2>(b.qs + g / 4 * 32, g % 4 * 2, words);
 }
 
+inline void group_words(const BlockQ2_0& b, int g, uint32_t* words) {
+  uint8_t codes[kGroup];
+  for (int i = 0; i < kGroup; ++i) codes[i] = static_cast<uint8_t>(q2_0_code(b, kGroup * g + i));
+  field_words<2>(codes, 0, words);
+}
+
 inline void put_u16(std::byte* header, int row, uint16_t value) {
   std::memcpy(header + 2 * row, &value, sizeof value);
 }

@@ -59,7 +59,8 @@ void pack_rows(DType type, const std::byte* file_rows, size_t n, size_t k, size_
 /// One row as floats, equal to decoding the file's row.
 void unpack_row(const PackedMatrix& w, size_t row, float* out) noexcept;
 
-/// Whether linear over `type` reads QuantizedActivations (true) or float rows (F32, F16, BF16).
+/// Whether linear over `type` reads QuantizedActivations (true) or float rows (F32, F16, BF16,
+/// MXFP8).
 bool uses_quantized_activations(DType type);
 
 /// y[m][n] = bias[n] + sum_k W[n][k] x[m][k]  for n in [n_begin, n_end)

@@ -158,7 +158,7 @@ TEST_P(VectorRows, TakesMisalignedRowsAndNoBias) {
   std::vector<float> x(kM * (kK + 5) + 1);
   for (size_t m = 0; m < kM; ++m) std::copy_n(&c.x[m * kK], kK, &x[1 + m * (kK + 5)]);
   std::vector<int8_t> codes(kM * kK + 3);
-  if (block() > 1) std::copy_n(c.xq.codes.data(), kM * kK, codes.data() + 3);
+  if (uses_quantized_activations(type())) std::copy_n(c.xq.codes.data(), kM * kK, codes.data() + 3);
   const auto run = [&](LinearFn f) {
     std::vector<float> y(kM * (kN + 3) + 1);
     LinearArgs args = c.args(y.data() + 1, kN + 3);
@@ -175,7 +175,8 @@ TEST_P(VectorRows, TakesMisalignedRowsAndNoBias) {
 TEST_P(LinearRows, NonFiniteActivationsReachEveryOutput) {
   Case c(type(), 2, 16, 256, 17);
   c.x[256 + 40] = std::numeric_limits<float>::infinity();
-  if (block() > 1) quantize_rows()[0].run({c.x.data(), 1024, 2, 256, c.xq.get()});
+  if (uses_quantized_activations(type()))
+    quantize_rows()[0].run({c.x.data(), 1024, 2, 256, c.xq.get()});
   const std::vector<float> y = c.run(GetParam().run);
   for (size_t n = 0; n < 16; ++n) {
     EXPECT_TRUE(std::isfinite(y[n]));
@@ -290,7 +291,8 @@ TEST(LinearTable, EveryWeightTypeHasARowOnEveryIsa) {
       ASSERT_NE(row, nullptr) << name(type);
       EXPECT_EQ(row->type, type);
 #if TANDEM_KERNELS_X86
-      const bool has_amx = uses_quantized_activations(type);
+      const bool has_amx = uses_quantized_activations(type) && type != DType::kQ2_0 &&
+                           type != DType::kQ4_24;
       const Isa expected = static_cast<Isa>(isa);
       EXPECT_EQ(row->isa, expected == Isa::kAmx && !has_amx ? Isa::kAvx512Vnni : expected)
           << row->name;

@@ -5,8 +5,10 @@
 
 #include "base/check.h"
 #include "kernels/linear/file_blocks.h"
+#include "kernels/linear/fp8_format.h"
 #include "kernels/linear/linear.h"
 #include "kernels/linear/packed_format.h"
+#include "kernels/linear/pruned_format.h"
 
 namespace tandem::kernels {
 namespace {
@@ -44,7 +46,7 @@ void pack_float_tile(const std::byte* rows, size_t n_rows, size_t k, std::byte* 
 }
 
 template <class F>
-void pack_block(const typename F::Block& block, int row, std::byte* out) {
+void pack_planes(const typename F::Block& block, int row, std::byte* out) {
   constexpr int kWords = F::kLowBits + F::kHighBits;
   packed::put_header(block, row, out);
   std::byte* group = out + F::kHeaderBytes;
@@ -55,6 +57,21 @@ void pack_block(const typename F::Block& block, int row, std::byte* out) {
       std::memcpy(group + v * packed::kQuadBytes + row * sizeof(uint32_t), words + v,
                   sizeof(uint32_t));
     }
+  }
+}
+
+/// Q4_24 and MXFP8.
+template <class F>
+concept HasOwnLayout = requires(const typename F::Block& block, std::byte* out) {
+  F::pack(block, 0, out);
+};
+
+template <class F>
+void pack_block(const typename F::Block& block, int row, std::byte* out) {
+  if constexpr (HasOwnLayout<F>) {
+    F::pack(block, row, out);
+  } else {
+    pack_planes<F>(block, row, out);
   }
 }
 
@@ -78,6 +95,10 @@ void pack_one_tile(DType type, const std::byte* rows, size_t n_rows, size_t k, s
       return pack_float_tile<uint16_t, 1>(rows, n_rows, k, tile);
     case DType::kBF16:
       return pack_float_tile<uint16_t, 2>(rows, n_rows, k, tile);
+    case DType::kMXFP8:
+      return pack_tile<packed::Fp8>(rows, n_rows, k, tile);
+    case DType::kQ4_24:
+      return pack_tile<packed::Pruned>(rows, n_rows, k, tile);
     default:
       packed::visit_format(type, [&]<DType T>() { pack_tile<Format<T>>(rows, n_rows, k, tile); });
   }
@@ -106,6 +127,13 @@ void unpack_block(const std::byte* block, int row, float* out) {
   }
 }
 
+template <class F>
+void unpack_own_row(const std::byte* tile, int row, size_t k, float* out) {
+  for (size_t i = 0; i < k; i += F::kElements, tile += F::kBlockBytes) {
+    decode(F::unpack(tile, row), out + i);
+  }
+}
+
 void unpack_float_row(DType type, const std::byte* tile, size_t row, size_t k, float* out) {
   for (size_t i = 0; i < k; ++i) {
     const size_t place = float_place(pair_of(type), i, row);
@@ -121,7 +149,9 @@ void unpack_float_row(DType type, const std::byte* tile, size_t row, size_t k, f
 
 }  // namespace
 
-bool uses_quantized_activations(DType type) { return info(type).block_size > 1; }
+bool uses_quantized_activations(DType type) {
+  return info(type).block_size > 1 && type != DType::kMXFP8;
+}
 
 size_t packed_bytes(DType type, size_t n, size_t k) { return n_tiles(n) * tile_bytes(type, k); }
 
@@ -141,6 +171,12 @@ void pack_rows(DType type, const std::byte* file_rows, [[maybe_unused]] size_t n
 void unpack_row(const PackedMatrix& w, size_t row, float* out) noexcept {
   const std::byte* tile = w.data + row / kTileRows * tile_bytes(w.type, w.k);
   const size_t place = row % kTileRows;
+  if (w.type == DType::kMXFP8) {
+    return unpack_own_row<packed::Fp8>(tile, static_cast<int>(place), w.k, out);
+  }
+  if (w.type == DType::kQ4_24) {
+    return unpack_own_row<packed::Pruned>(tile, static_cast<int>(place), w.k, out);
+  }
   if (!uses_quantized_activations(w.type)) {
     return unpack_float_row(w.type, tile, place, w.k, out);
   }

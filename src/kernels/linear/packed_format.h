@@ -7,6 +7,7 @@
 #include "tensor/blocks/iq4_nl.h"
 #include "tensor/blocks/iq4_xs.h"
 #include "tensor/blocks/mxfp4.h"
+#include "tensor/blocks/q2_0.h"
 #include "tensor/blocks/q2_k.h"
 #include "tensor/blocks/q3_k.h"
 #include "tensor/blocks/q4_0.h"
@@ -52,6 +53,12 @@ struct Layout {
   static constexpr size_t kGroupBytes = kQuadBytes * (low_bits + high_bits);
   static constexpr size_t kBlockBytes = kRows * sizeof(Block);
   static constexpr size_t kHeaderBytes = kBlockBytes - kGroups * kGroupBytes;
+  /// Bytes from group g to the next one; kernels read super-blocks of 256 one at a time, so there
+  /// the step behind the last group is of no account.
+  static constexpr size_t group_step(int g) {
+    if constexpr (kGroups == 8) return kGroupBytes;
+    return kGroupBytes + (g % kGroups == kGroups - 1 ? kHeaderBytes : 0);
+  }
 };
 
 TANDEM_ALWAYS_INLINE int byte_at(const std::byte* p, int i) { return static_cast<int>(p[i]); }
@@ -117,6 +124,10 @@ struct Format<DType::kQ5_1> : Layout<BlockQ5_1, 4, 1, Sums::kGroupMinimum>, Half
 template <>
 struct Format<DType::kQ8_0> : Layout<BlockQ8_0, 8, 0, Sums::kGroup>, HalfScale {
   static constexpr int kOffset = 128;
+};
+template <>
+struct Format<DType::kQ2_0> : Layout<BlockQ2_0, 2, 0, Sums::kGroup>, HalfScale {
+  static constexpr int kOffset = 1;
 };
 template <>
 struct Format<DType::kIQ4_NL> : Layout<BlockIq4Nl, 4, 0, Sums::kGroup>, HalfScale {
@@ -232,8 +243,8 @@ TANDEM_ALWAYS_INLINE int code_at(const std::byte* group, int e, int row) {
   return code;
 }
 
-/// Calls `f.template operator()<type>()` for a quantized type; the one place that maps a DType to
-/// its Format.
+/// Calls `f.template operator()<type>()` for a type that has a Format (Q4_24 and MXFP8 have
+/// layouts of their own); the one place that maps a DType to it.
 template <class F>
 TANDEM_ALWAYS_INLINE void visit_format(DType type, F&& f) {
   switch (type) {
@@ -253,6 +264,7 @@ TANDEM_ALWAYS_INLINE void visit_format(DType type, F&& f) {
     TANDEM_CASE(kIQ4_NL)
     TANDEM_CASE(kIQ4_XS)
     TANDEM_CASE(kMXFP4)
+    TANDEM_CASE(kQ2_0)
 #undef TANDEM_CASE
     default:
       return;

@@ -191,6 +191,7 @@ TANDEM_DEFINE(DType::kQ6_K, q6_k)
 TANDEM_DEFINE(DType::kIQ4_NL, iq4_nl)
 TANDEM_DEFINE(DType::kIQ4_XS, iq4_xs)
 TANDEM_DEFINE(DType::kMXFP4, mxfp4)
+TANDEM_DEFINE(DType::kQ2_0, q2_0)
 #undef TANDEM_DEFINE
 
 }  // namespace tandem::kernels

@@ -13,6 +13,7 @@ TANDEM_DEFINE(DType::kQ5_1, q5_1)
 TANDEM_DEFINE(DType::kQ8_0, q8_0)
 TANDEM_DEFINE(DType::kIQ4_NL, iq4_nl)
 TANDEM_DEFINE(DType::kMXFP4, mxfp4)
+TANDEM_DEFINE(DType::kQ2_0, q2_0)
 #undef TANDEM_DEFINE
 
 }  // namespace tandem::kernels

@@ -161,9 +161,9 @@ void groups_tile(const LinearArgs& a, const TileJob& job) {
           add_minimum<F>(job, weights.minimum(g, half), g, acc, tile);
         }
       }
-      constexpr size_t kStep = F::kGroups == 1 ? F::kBlockBytes : F::kGroupBytes;
-      prefetch(group, kStep);
-      group += kStep;
+      const size_t step = F::group_step(g);
+      prefetch(group, step);
+      group += step;
       x += kActivationGroup;
     }
     chunk += n / F::kGroups * F::kBlockBytes;

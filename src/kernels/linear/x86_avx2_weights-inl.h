@@ -117,6 +117,14 @@ struct Scales<DType::kMXFP4> {
     return mxfp4_scales_at(chunk + g * Format<DType::kMXFP4>::kBlockBytes + 8 * half);
   }
 };
+template <>
+struct Scales<DType::kQ2_0> {
+  const std::byte* chunk;
+  explicit Scales(const std::byte* p) : chunk(p) {}
+  __m256 scale(int g, int half) const {
+    return halves_at(chunk + g / 2 * Format<DType::kQ2_0>::kBlockBytes + 16 * half);
+  }
+};
 struct SixBitScales {
   uint8_t scales[128], minima[128];
   const std::byte* header;

@@ -19,4 +19,8 @@ TANDEM_DEFINE(DType::kIQ4_NL, iq4_nl)
 TANDEM_DEFINE(DType::kMXFP4, mxfp4)
 #undef TANDEM_DEFINE
 
+void linear_q2_0_i8_16_avx512_vnni(const LinearArgs& a) noexcept {
+  avx512::linear_quantized<DType::kQ2_0>(a);
+}
+
 }  // namespace tandem::kernels

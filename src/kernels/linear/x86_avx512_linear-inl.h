@@ -132,9 +132,9 @@ void groups_tile(const LinearArgs& a, const TileJob& job) {
           acc[r] = _mm512_fmadd_ps(minimum, _mm512_set1_ps(x_sum[r][g]), acc[r]);
         });
       }
-      constexpr size_t kStep = F::kGroups == 1 ? F::kBlockBytes : F::kGroupBytes;
-      prefetch<F, n_rows>(group, kStep);
-      group += kStep;
+      const size_t step = F::group_step(g);
+      prefetch<F, n_rows>(group, step);
+      group += step;
       x_codes += kActivationGroup;
     }
     chunk += n / F::kGroups * F::kBlockBytes;

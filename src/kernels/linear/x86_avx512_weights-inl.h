@@ -96,6 +96,12 @@ struct Scales<DType::kMXFP4> {
     return mxfp4_scales_at(chunk + g * Format<DType::kMXFP4>::kBlockBytes);
   }
 };
+template <>
+struct Scales<DType::kQ2_0> {
+  const std::byte* chunk;
+  explicit Scales(const std::byte* p) : chunk(p) {}
+  __m512 scale(int g) const { return halves_at(chunk + g / 2 * Format<DType::kQ2_0>::kBlockBytes); }
+};
 struct SixBitScales {
   alignas(64) uint8_t scales[128], minima[128];
   __m512 d, minus_dmin;

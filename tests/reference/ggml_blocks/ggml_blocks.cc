@@ -35,7 +35,7 @@ constexpr Format kFormats[] = {
     {DType::kQ3_K, "q3_K", false},     {DType::kQ4_K, "q4_K", false},
     {DType::kQ5_K, "q5_K", false},     {DType::kQ6_K, "q6_K", false},
     {DType::kIQ4_NL, "iq4_nl", false}, {DType::kIQ4_XS, "iq4_xs", false},
-    {DType::kMXFP4, "mxfp4", true},
+    {DType::kMXFP4, "mxfp4", true},    {DType::kQ2_0, "q2_0", false},
 };
 
 std::string hex(uint64_t value) {
