@@ -8,6 +8,7 @@
 #include "cli/embedded_model.h"
 #include "cli/inspect_report.h"
 #include "formats/gguf_reader.h"
+#include "formats/nested_section.h"
 #include "sources/open_weight_source.h"
 
 namespace tandem::cli {
@@ -22,8 +23,11 @@ struct Arguments {
 };
 
 Result<void> run(Arguments arguments) {
-  TANDEM_TRY(const ModelFile model, arguments.file.empty() ? parse_gguf(embedded_model())
-                                                           : open_model_file(arguments.file));
+  TANDEM_TRY(ModelFile model, arguments.file.empty() ? parse_gguf(embedded_model())
+                                                     : open_model_file(arguments.file));
+  // A file whose low planes are gone or damaged is still worth a listing.
+  const auto attached = attach_low_planes(model, MissingPlanes::kRefuse);
+  if (!attached) note("tandem: warning: {}\n", attached.error().message);
   const bool selected = arguments.only_metadata || arguments.only_tensors;
   arguments.options.metadata = !selected || arguments.only_metadata;
   arguments.options.tensors = !selected || arguments.only_tensors;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/inspect_quantization.h"
 #include "cli/text_table.h"
 #include "text/unicode/utf8.h"
 
@@ -318,7 +319,7 @@ std::string inspect_text(const ModelFile& model, const InspectOptions& options) 
   if (model.files.size() > 1) out += files_text(model, summary);
   if (!model.tensors.empty()) out += types_text(summary);
   if (options.metadata) out += metadata_text(model.metadata, options);
-  if (options.tensors) out += tensors_text(model, options);
+  if (options.tensors) out += tensors_text(model, options) + quantization_text(model, options);
   return out;
 }
 
@@ -342,7 +343,10 @@ Json inspect_json(const ModelFile& model, const InspectOptions& options) {
     out["types"].push_back(std::move(entry));
   }
   if (options.metadata) out["metadata"] = metadata_json(model.metadata, options);
-  if (options.tensors) out["tensors"] = tensors_json(model, options);
+  if (options.tensors) {
+    out["tensors"] = tensors_json(model, options);
+    out.update(quantization_json(model, options));
+  }
   return out;
 }
 

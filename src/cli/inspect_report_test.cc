@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "formats/gguf_reader.h"
+#include "formats/linear_inputs.h"
 
 namespace tandem::cli {
 namespace {
@@ -102,7 +103,7 @@ TEST(InspectJson, FilterAndSectionsSelect) {
   ASSERT_EQ(report["tensors"].size(), 3u);
   EXPECT_EQ(report["tensors"][2]["name"], "blk.0.Q4_K.weight");
   // Totals are the file's, whatever is listed.
-  EXPECT_EQ(report["totals"]["tensors"], 21);
+  EXPECT_EQ(report["totals"]["tensors"], 24);
 }
 
 TEST(InspectText, ShowsSummaryTypesAndTensors) {
@@ -132,6 +133,61 @@ TEST(InspectText, ShortensLongValuesUnlessFull) {
   EXPECT_THAT(inspect_text(array, {}), HasSubstr("[1000] \"안녕\", \"안녕\","));
   EXPECT_THAT(inspect_text(array, {}), HasSubstr(", ...\n"));
   EXPECT_THAT(inspect_text(array, kFull), Not(HasSubstr("...")));
+}
+
+ModelFile calibrated_model() {
+  ModelFile model = open_corpus("v3.gguf");
+  store_linear_inputs({.outlier_factor = 20.0f,
+                       .inputs = {{"blk.0.ffn_up.weight", -254.0f, 1.0f, {3, 17}, true},
+                                  {"output.weight", -1.0f, 12.7f, {}, false}}},
+                      model.metadata);
+  model.metadata.set("tandem.mixed.tensors", std::vector<std::string>{"blk.0.ffn_up.weight"});
+  model.metadata.set("tandem.mixed.formats", std::vector<std::string>{"Q6_K"});
+  model.metadata.set("tandem.mixed.kl", std::vector<float>{0.25f});
+  model.metadata.set("tandem.mixed.measured_kl", 0.5f);
+  auto nested = std::make_shared<NestedTensor>();
+  nested->shift = 3;
+  nested->low = model.tensors[0].bytes.first(64);
+  model.tensors[0].nested = nested;
+  return model;
+}
+
+TEST(InspectText, ShowsPlanesChoicesAndInputs) {
+  const std::string text = inspect_text(calibrated_model(), {});
+  // (264 + 64) bytes of 160 weights.
+  EXPECT_THAT(text, HasSubstr("nested (1 tensors, 64 bytes of low planes, 16.400 bits per weight "
+                              "with them)\n  tensor             e\n  token_embd.weight  3\n"));
+  EXPECT_THAT(text, HasSubstr("mixed precision (1 tensors, KL of all together 5.00e-01)\n"));
+  EXPECT_THAT(text, HasSubstr("  blk.0.ffn_up.weight  Q6_K    2.50e-01\n"));
+  EXPECT_THAT(text, HasSubstr("activations (2 inputs; outliers from 20 times the rms)\n"));
+  EXPECT_THAT(text,
+              HasSubstr("  blk.0.ffn_up.weight     -254        1           2    16  3, 17\n"));
+  EXPECT_THAT(text, HasSubstr("  output.weight             -1     12.7         0.1     8  -\n"));
+  EXPECT_THAT(inspect_text(calibrated_model(), {.filter = "ffn"}),
+              Not(HasSubstr("  output.weight")));
+}
+
+TEST(InspectJson, ShowsPlanesChoicesAndInputs) {
+  const Json report = inspect_json(calibrated_model(), {});
+  EXPECT_EQ(report["nested"]["exponents"]["token_embd.weight"], 3);
+  EXPECT_EQ(report["mixed"]["tensors"][0]["format"], "Q6_K");
+  EXPECT_EQ(report["activations"]["inputs"][0],
+            Json::parse(R"({"weight": "blk.0.ffn_up.weight", "minimum": -254.0, "maximum": 1.0,
+                "int8_scale": 2.0, "bits": 16, "outlier_channels": [3, 17]})"));
+  const Json plain = inspect_json(open_corpus("v3.gguf"), {});
+  EXPECT_EQ(plain["nested"], nullptr);
+  EXPECT_EQ(plain["mixed"], nullptr);
+  EXPECT_EQ(plain["activations"], nullptr);
+}
+
+TEST(InspectText, KeysThatContradictEachOtherAreSaidSo) {
+  ModelFile model = calibrated_model();
+  model.metadata.set("tandem.activations.minimum", std::vector<float>{});
+  model.metadata.set("tandem.mixed.kl", std::vector<float>{});
+  EXPECT_THAT(inspect_text(model, {}), HasSubstr("activations: "));
+  EXPECT_THAT(inspect_text(model, {}), HasSubstr("minimum has 0 elements, 2 are due"));
+  EXPECT_THAT(inspect_text(model, {}), HasSubstr("1 tensors, 1 formats and 0 divergences"));
+  EXPECT_TRUE(inspect_json(model, {})["activations"].contains("error"));
 }
 
 TEST(InspectText, NumbersThatAreNotFiniteAreShown) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/cpu_features.h"
+#include "formats/linear_inputs.h"
 #include "formats/nested_section.h"
 #include "formats/nested_writer.h"
 #include "tensor/convert.h"
@@ -167,7 +168,7 @@ Result<ConvertReport> convert(const WeightSource& source, const std::string& pat
       return encoder.copy(source, index);
     }
     std::shared_ptr<const InputStatistics> statistics;
-    if (target.type == DType::kQ4_0) {
+    if (target.takes_importance()) {
       TANDEM_TRY(statistics, statistics_of(tensor.name, options));
     }
     return encoder.encode(source, index, target, statistics.get(), options.nested);
@@ -183,7 +184,7 @@ Result<ConvertReport> convert(const WeightSource& source, const std::string& pat
       conversion.report().fallbacks.push_back(tensor.name);
     }
     // K-quants and Q8_0 weigh all weights equally.
-    const bool takes_importance = targets[i].type == DType::kQ4_0;
+    const bool takes_importance = targets[i].takes_importance();
     const bool weighted = takes_importance && has_statistics(tensor.name, options);
     if (takes_importance && wants_importance && !weighted) {
       conversion.report().without_importance.push_back(tensor.name);
@@ -248,30 +249,17 @@ Result<ConvertReport> add_refinement(const WeightSource& source, const WeightSou
 
 void describe_activations(const Calibrator& calibrator, const WeightSource& source,
                           const ConvertOptions& options, Metadata& metadata) {
-  std::vector<std::string> weights, wide;
-  std::vector<float> minima, maxima;
-  std::vector<uint32_t> n_outliers, channels;
+  LinearInputs out{.outlier_factor = options.outlier_factor};
   for (const SourceTensor& tensor : source.tensors()) {
     const auto seen = calibrator.statistics(tensor.name);
     if (seen == nullptr) continue;
-    weights.push_back(tensor.name);
-    minima.push_back(seen->minimum);
-    maxima.push_back(seen->maximum);
-    const std::vector<uint32_t> found = seen->outliers(options.outlier_factor);
-    n_outliers.push_back(static_cast<uint32_t>(found.size()));
-    channels.insert(channels.end(), found.begin(), found.end());
     const bool is_wide = std::ranges::any_of(options.wide_activations, [&](const std::string& p) {
       return matches_wildcards(tensor.name, p);
     });
-    if (is_wide) wide.push_back(tensor.name);
+    out.inputs.push_back({tensor.name, seen->minimum, seen->maximum,
+                          seen->outliers(options.outlier_factor), is_wide});
   }
-  metadata.set("tandem.activations.weights", std::move(weights));
-  metadata.set("tandem.activations.minimum", std::move(minima));
-  metadata.set("tandem.activations.maximum", std::move(maxima));
-  metadata.set("tandem.activations.n_outliers", std::move(n_outliers));
-  metadata.set("tandem.activations.outlier_channels", std::move(channels));
-  metadata.set("tandem.activations.outlier_factor", options.outlier_factor);
-  if (!wide.empty()) metadata.set("tandem.activations.wide", std::move(wide));
+  store_linear_inputs(out, metadata);
 }
 
 }  // namespace tandem

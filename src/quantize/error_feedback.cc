@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "quantize/nested_fit.h"
 #include "tensor/blocks/q4_0.h"
+#include "tensor/blocks/q4_24.h"
 #include "tensor/blocks/rounding.h"
 #include "tensor/f16.h"
 #include "tensor/nested_tensor.h"
@@ -102,6 +104,7 @@ struct ErrorFeedback::Rows {
   std::vector<float> errors;    ///< (n) of the step at hand
   std::vector<int8_t> h, l;     ///< (n, columns) in file order
   bool has_low;
+  std::vector<bool> kept = {};  ///< (n, columns) in file order; empty: all
 };
 
 Result<ErrorFeedback> ErrorFeedback::create(std::vector<float> moments, size_t columns,
@@ -144,9 +147,10 @@ void ErrorFeedback::quantize_high(Rows& rows) const {
       const float scale = rows.scales[r * (n / kNestedGroup) + column / kNestedGroup];
       const float adjusted = rows.adjusted[r * n + step];
       int h = 0;
-      if (scale != 0.0f && !rows.has_low) {
+      const bool is_kept = rows.kept.empty() || rows.kept[r * n + column];
+      if (scale != 0.0f && !rows.has_low && is_kept) {
         h = blocks::round_within(adjusted / scale, -8, 7);
-      } else if (scale != 0.0f) {
+      } else if (scale != 0.0f && is_kept) {
         // l reaches from h - 1 to h + 7/8, and half a step beyond.
         const float x = rows.w[r * n + column] / scale;
         const float lowest = std::max(-8.0f, std::min(7.0f, std::ceil(x - 0.9375f)));
@@ -178,17 +182,29 @@ void ErrorFeedback::quantize_low(Rows& rows) const {
   }
 }
 
+ErrorFeedback::Rows ErrorFeedback::start_rows(const float* w, size_t n_rows, bool has_low) const {
+  const size_t n = columns(), n_groups = n / kNestedGroup;
+  return {w,
+          n_rows,
+          std::vector<float>(n_rows * n_groups),
+          std::vector<float>(n_rows * n),
+          std::vector<float>(n_rows),
+          std::vector<int8_t>(n_rows * n),
+          std::vector<int8_t>(n_rows * n),
+          has_low};
+}
+
+void ErrorFeedback::restart(Rows& rows) const {
+  const size_t n = columns();
+  for (size_t r = 0; r < rows.n; ++r) {
+    for (size_t i = 0; i < n; ++i) rows.adjusted[r * n + i] = rows.w[r * n + order_[i]];
+  }
+}
+
 void ErrorFeedback::encode_rows(const float* w, size_t n_rows, std::byte* high,
                                 std::byte* low) const {
-  const size_t n = columns(), n_groups = n / kNestedGroup;
-  Rows rows{w,
-            n_rows,
-            std::vector<float>(n_rows * n_groups),
-            std::vector<float>(n_rows * n),
-            std::vector<float>(n_rows),
-            std::vector<int8_t>(n_rows * n),
-            std::vector<int8_t>(n_rows * n),
-            low != nullptr};
+  const size_t n_groups = columns() / kNestedGroup;
+  Rows rows = start_rows(w, n_rows, low != nullptr);
   std::vector<uint16_t> stored(n_rows * n_groups);
   for (size_t g = 0; g < stored.size(); ++g) {
     const float* importance = &importance_[g % n_groups * kNestedGroup];
@@ -196,15 +212,10 @@ void ErrorFeedback::encode_rows(const float* w, size_t n_rows, std::byte* high,
     stored[g] = fit_nested_group(w + g * kNestedGroup, importance, kShift, low_weight).scale;
     rows.scales[g] = f16_to_f32(stored[g]);
   }
-  const auto restart = [&] {
-    for (size_t r = 0; r < n_rows; ++r) {
-      for (size_t i = 0; i < n; ++i) rows.adjusted[r * n + i] = w[r * n + order_[i]];
-    }
-  };
-  restart();
+  restart(rows);
   quantize_high(rows);
   if (low != nullptr) {
-    restart();
+    restart(rows);
     quantize_low(rows);
   }
   for (size_t g = 0; g < stored.size(); ++g) {
@@ -215,6 +226,31 @@ void ErrorFeedback::encode_rows(const float* w, size_t n_rows, std::byte* high,
     std::byte unused[kLowGroupBytes];
     put_nested_group(group, high + g * sizeof(BlockQ4_0),
                      low == nullptr ? unused : low + g * kLowGroupBytes);
+  }
+}
+
+void ErrorFeedback::encode_pruned_rows(const float* w, size_t n_rows, std::byte* out) const {
+  const size_t n_groups = columns() / BlockQ4_24::kElements;
+  Rows rows = start_rows(w, n_rows, false);
+  rows.kept.resize(n_rows * columns());
+  std::vector<BlockQ4_24> blocks(n_rows * n_groups);
+  for (size_t g = 0; g < blocks.size(); ++g) {
+    const size_t first = g * BlockQ4_24::kElements;
+    encode(w + first, &importance_[g % n_groups * BlockQ4_24::kElements], blocks[g]);
+    rows.scales[g] = f16_to_f32(blocks[g].d);
+    for (int i = 0; i < BlockQ4_24::kKept; ++i) {
+      rows.kept[first + q4_24_position(blocks[g], i)] = true;
+    }
+  }
+  restart(rows);
+  quantize_high(rows);
+  for (size_t g = 0; g < blocks.size(); ++g) {
+    BlockQ4_24& block = blocks[g];
+    for (int i = 0; i < BlockQ4_24::kKept; ++i) {
+      const int h = rows.h[g * BlockQ4_24::kElements + q4_24_position(block, i)];
+      q4_24_set_code(block, i, h + 8);
+    }
+    std::memcpy(out + g * sizeof block, &block, sizeof block);
   }
 }
 

@@ -23,10 +23,17 @@ class ErrorFeedback {
   /// then h is free, for a plain Q4_0 tensor.
   void encode_rows(const float* w, size_t n_rows, std::byte* high, std::byte* low) const;
 
+  /// Q4_24 rows: what is pruned is decided by squared weight times importance before; the weights
+  /// that follow make good for it as for any rounding error (Frantar and Alistarh, arXiv
+  /// 2301.00774, with the mask held).
+  void encode_pruned_rows(const float* w, size_t n_rows, std::byte* out) const;
+
   size_t columns() const { return order_.size(); }
 
  private:
   struct Rows;
+  Rows start_rows(const float* w, size_t n_rows, bool has_low) const;
+  void restart(Rows& rows) const;
   void quantize_high(Rows& rows) const;
   void quantize_low(Rows& rows) const;
   void spread(Rows& rows, size_t step) const;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -102,6 +103,42 @@ TEST(ErrorFeedback, LowersTheErrorOfOutputs) {
   const OutputErrors a = output_errors(w, with, 3, x), b = output_errors(w, without, 3, x);
   EXPECT_LT(a.high, 0.4 * b.high);
   EXPECT_LT(a.both, 0.4 * b.both);
+}
+
+/// Summed squared errors of W x of rows of a plain format.
+double plain_output_error(const std::vector<float>& w, DType type,
+                          const std::vector<std::byte>& bytes, const std::vector<float>& x) {
+  double sum = 0;
+  for (size_t row = 0; row < kRows; ++row) {
+    std::vector<float> back(kColumns);
+    decode_row(type, bytes.data() + row * row_bytes(type, kColumns), back.data(), kColumns);
+    for (size_t i = 0; i < kInputs; ++i) {
+      double error = 0;
+      for (size_t j = 0; j < kColumns; ++j) {
+        error += (double{w[row * kColumns + j]} - back[j]) * x[i * kColumns + j];
+      }
+      sum += error * error;
+    }
+  }
+  return sum;
+}
+
+TEST(ErrorFeedback, MakesGoodForWhatIsPruned) {
+  const std::vector<float> x = correlated_inputs(), w = weights();
+  ThreadPool pool(2);
+  const auto feedback = ErrorFeedback::create(moments_of(x), kColumns, pool);
+  ASSERT_TRUE(feedback) << feedback.error().message;
+  std::vector<std::byte> with(kRows * row_bytes(DType::kQ4_24, kColumns)), without = with;
+  feedback->encode_pruned_rows(w.data(), kRows, with.data());
+  encode_row(DType::kQ4_24, w.data(), without.data(), kRows * kColumns);
+  const double a = plain_output_error(w, DType::kQ4_24, with, x);
+  const double b = plain_output_error(w, DType::kQ4_24, without, x);
+  EXPECT_LT(a, 0.4 * b);
+  std::vector<float> back(kRows * kColumns);
+  decode_row(DType::kQ4_24, with.data(), back.data(), back.size());
+  for (size_t i = 0; i < back.size(); i += 4) {
+    EXPECT_LE(std::count_if(&back[i], &back[i] + 4, [](float v) { return v != 0.0f; }), 2);
+  }
 }
 
 TEST(ErrorFeedback, UncorrelatedInputsGiveTheNearestCodes) {

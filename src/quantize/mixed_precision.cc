@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tensor/small_block_format.h"
+
 namespace tandem {
 namespace {
 
@@ -28,13 +30,26 @@ uint64_t bytes_in(const SourceTensor& tensor, TargetFormat format) {
                                8);
 }
 
+/// What the candidates become for rows of this length, smallest first, each once.
+std::vector<TargetFormat> fitting(const std::vector<TargetFormat>& candidates,
+                                  uint64_t row_length) {
+  std::vector<TargetFormat> out;
+  for (TargetFormat format : candidates) {
+    while (row_length % info(format.type).block_size != 0) {
+      format = {small_block_format(format.type), false};
+    }
+    if (std::ranges::find(out, format) == out.end()) out.push_back(format);
+  }
+  std::ranges::stable_sort(out, {}, &TargetFormat::bits_per_weight);
+  return out;
+}
+
 /// KL of each candidate: measured where few bits make it large, else from the weights' error.
 Result<Matrix> cost(SensitivityMeter& meter, const SourceTensor& tensor,
                     const std::vector<TargetFormat>& candidates) {
   Matrix out{tensor.name, {}, {}};
   double kl = 0, error = 0;
-  for (const TargetFormat& format : candidates) {
-    if (tensor.row_length() % info(format.type).block_size != 0) continue;
+  for (const TargetFormat& format : fitting(candidates, tensor.row_length())) {
     const Replacement r{tensor.name, format};
     TANDEM_TRY(const double weight_error, meter.weight_error(r));
     double loss = error > 0 ? kl * weight_error / error : 0;
@@ -59,18 +74,13 @@ struct Measured {
 Result<Measured> measure_all(SensitivityMeter& meter, const WeightSource& source,
                              const MixedOptions& options) {
   Measured out;
-  const auto candidates = [&] {
-    std::vector<TargetFormat> sorted = options.candidates;
-    std::ranges::stable_sort(sorted, {}, &TargetFormat::bits_per_weight);
-    return sorted;
-  }();
   uint64_t n_done = 0;
   for (const SourceTensor& tensor : source.tensors()) {
     out.n_weights += tensor.n_elements();
     if (!is_matrix(tensor)) {
       out.fixed_bytes += 4 * tensor.n_elements();
     } else {
-      TANDEM_TRY(Matrix matrix, cost(meter, tensor, candidates));
+      TANDEM_TRY(Matrix matrix, cost(meter, tensor, options.candidates));
       out.costs.push_back(matrix.costs);
       out.matrices.push_back(std::move(matrix));
     }

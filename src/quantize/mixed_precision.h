@@ -13,9 +13,10 @@ namespace tandem {
 struct MixedOptions {
   std::optional<double> bits_per_weight = std::nullopt;  ///< of all tensors together; or
   std::optional<double> max_kl = std::nullopt;  ///< nats, measured with all choices at once
-  /// What a matrix may become. Those of at most 5 bits are measured, the others' KL is that of the
-  /// last measured one times the ratio of squared weight errors (KL grows with the square of a
-  /// small change).
+  /// What a matrix may become, or the format with smaller blocks where its rows are no whole ones:
+  /// INT2 (Q2_K, Q2_0), 3 to 6 bits, INT4, INT8 (both planes) and F16. Those of at most 5 bits are
+  /// measured, the others' KL is that of the last measured one times the ratio of squared weight
+  /// errors (KL grows with the square of a small change).
   std::vector<TargetFormat> candidates = {
       {DType::kQ2_K, false}, {DType::kQ3_K, false}, {DType::kQ4_0, false}, {DType::kQ4_K, false},
       {DType::kQ5_K, false}, {DType::kQ6_K, false}, {DType::kQ4_0, true},  {DType::kF16, false}};

@@ -111,7 +111,7 @@ Result<EncodedTensor> SensitivityMeter::encode(const Replacement& replaced) {
                    replaced.name);
   }
   std::shared_ptr<const InputStatistics> statistics;
-  if (options_.calibrator != nullptr && replaced.format.type == DType::kQ4_0) {
+  if (options_.calibrator != nullptr && replaced.format.takes_importance()) {
     if (options_.nested.feedback) {
       TANDEM_TRY(statistics, options_.calibrator->with_moments(replaced.name));
     } else {

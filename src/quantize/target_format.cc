@@ -13,11 +13,25 @@ double TargetFormat::bits_per_weight() const {
   return 8.0 * i.block_bytes / i.block_size + (nested ? 4 : 0);
 }
 
+namespace {
+
+/// Names by what a format is for.
+constexpr std::pair<std::string_view, DType> kUses[] = {{"int2", DType::kQ2_K},
+                                                        {"int4", DType::kQ4_0},
+                                                        {"int8", DType::kQ8_0},
+                                                        {"fp8", DType::kMXFP8},
+                                                        {"2:4", DType::kQ4_24}};
+
+}  // namespace
+
 Result<TargetFormat> TargetFormat::parse(std::string_view name) {
   if (name == "nested") return TargetFormat{DType::kQ4_0, true};
+  for (const auto& [use, type] : kUses) {
+    if (name == use) return TargetFormat{type, false};
+  }
   const auto type = dtype_from_name(name);
   if (type && holds_weights(*type)) return TargetFormat{*type, false};
-  std::string known = "nested";
+  std::string known = "nested, int2, int4, int8, fp8, 2:4";
   for (const DTypeInfo& i : all_dtypes()) {
     if (holds_weights(i.type)) known += ", " + std::string(i.name);
   }
@@ -42,9 +56,9 @@ TargetFormat FormatChoice::choose(const SourceTensor& tensor) const {
   for (const FormatRule& rule : rules) {
     if (matches_wildcards(tensor.name, rule.pattern)) out = rule.format;
   }
-  const auto fits = [&] { return tensor.row_length() % info(out.type).block_size == 0; };
-  if (!fits()) out = {small_block_format(out.type), false};
-  if (!fits()) out = {DType::kF16, false};
+  while (tensor.row_length() % info(out.type).block_size != 0) {
+    out = {small_block_format(out.type), false};
+  }
   return out;
 }
 

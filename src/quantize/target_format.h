@@ -20,8 +20,11 @@ struct TargetFormat {
   std::string name() const;
   /// Of a tensor's bytes, both planes included.
   double bits_per_weight() const;
-  /// "nested", or a type that holds weights in upper or lower case. Errors: kInvalidArgument
-  /// listing the names.
+  /// Whether its encoder weighs errors by the input's statistics: 4-bit groups, pruned or not.
+  bool takes_importance() const { return type == DType::kQ4_0 || type == DType::kQ4_24; }
+  /// "nested", a type that holds weights in upper or lower case, or a name by use: int2 (Q2_K),
+  /// int4 (Q4_0), int8 (Q8_0), fp8 (MXFP8), 2:4 (Q4_24). Errors: kInvalidArgument listing the
+  /// names.
   static Result<TargetFormat> parse(std::string_view name);
 };
 

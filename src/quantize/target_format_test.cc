@@ -21,8 +21,13 @@ TEST(TargetFormat, NamesRoundTrip) {
   }
   EXPECT_EQ(TargetFormat::parse("q4_k")->type, DType::kQ4_K);
   EXPECT_DOUBLE_EQ(TargetFormat::parse("nested")->bits_per_weight(), 8.5);
-  EXPECT_THAT(TargetFormat::parse("q9").error().message, ::testing::HasSubstr("nested, F32"));
+  EXPECT_THAT(TargetFormat::parse("q9").error().message, ::testing::HasSubstr("nested, int2"));
   EXPECT_FALSE(TargetFormat::parse("i32"));
+  EXPECT_EQ(TargetFormat::parse("int2")->name(), "Q2_K");
+  EXPECT_EQ(TargetFormat::parse("fp8")->name(), "MXFP8");
+  EXPECT_EQ(TargetFormat::parse("2:4")->name(), "Q4_24");
+  EXPECT_DOUBLE_EQ(TargetFormat::parse("fp8")->bits_per_weight(), 8.25);
+  EXPECT_DOUBLE_EQ(TargetFormat::parse("2:4")->bits_per_weight(), 3.5);
 }
 
 TEST(TargetFormat, VectorsStayF32AndOddRowsFallBack) {
@@ -34,6 +39,11 @@ TEST(TargetFormat, VectorsStayF32AndOddRowsFallBack) {
   choice.matrices = {DType::kQ4_K, false};
   EXPECT_EQ(choice.choose(tensor("a.weight", {512, 8})).name(), "Q4_K");
   EXPECT_EQ(choice.choose(tensor("a.weight", {96, 8})).name(), "Q5_0");
+  choice.matrices = {DType::kQ2_K, false};
+  EXPECT_EQ(choice.choose(tensor("a.weight", {512, 8})).name(), "Q2_K");
+  EXPECT_EQ(choice.choose(tensor("a.weight", {576, 8})).name(), "Q2_0");
+  EXPECT_EQ(choice.choose(tensor("a.weight", {96, 8})).name(), "IQ4_NL");
+  EXPECT_EQ(choice.choose(tensor("a.weight", {40, 8})).name(), "F16");
 }
 
 TEST(TargetFormat, TheLastRuleThatMatchesWins) {

@@ -3,11 +3,13 @@
 #include "quantize/tensor_encoder.h"
 
 #include <cmath>
+#include <cstring>
 #include <mutex>
 #include <optional>
 
 #include "quantize/error_feedback.h"
 #include "tensor/blocks/q4_0.h"
+#include "tensor/blocks/q4_24.h"
 #include "tensor/convert.h"
 #include "tensor/nested_tensor.h"
 
@@ -53,11 +55,20 @@ struct TensorEncoder::Job {
   size_t columns() const { return tensor().row_length(); }
 };
 
+void TensorEncoder::encode_pruned(const Job& job, const float* w, std::byte* row) {
+  for (size_t i = 0; i < job.columns(); i += BlockQ4_24::kElements, row += sizeof(BlockQ4_24)) {
+    BlockQ4_24 block;
+    tandem::encode(w + i, &job.importance[i], block);
+    std::memcpy(row, &block, sizeof block);
+  }
+}
+
 void TensorEncoder::encode_plain(const Job& job, const float* w, std::byte* row) {
   const size_t columns = job.columns();
-  if (job.target.type != DType::kQ4_0 || job.importance.empty()) {
+  if (!job.target.takes_importance() || job.importance.empty()) {
     return encode_row(job.target.type, w, row, columns);
   }
+  if (job.target.type == DType::kQ4_24) return encode_pruned(job, w, row);
   for (size_t i = 0; i < columns; i += kNestedGroup, row += sizeof(BlockQ4_0)) {
     std::byte unused[kLowGroupBytes];
     put_nested_group(fit_nested_group(w + i, &job.importance[i], 4, 0.0f), row, unused);
@@ -78,7 +89,9 @@ Result<void> TensorEncoder::encode_rows(Job& job, uint64_t first, uint64_t n,
   }
   std::byte* high = high_.data() + first * high_stride;
   std::byte* low = low_.data() + first * low_stride;
-  if (job.feedback) {
+  if (job.feedback && job.target.type == DType::kQ4_24) {
+    job.feedback->encode_pruned_rows(scratch.data(), n, high);
+  } else if (job.feedback) {
     job.feedback->encode_rows(scratch.data(), n, high, job.target.nested ? low : nullptr);
   }
   const float* importance = job.importance.empty() ? nullptr : job.importance.data();
@@ -144,7 +157,7 @@ Result<EncodedTensor> TensorEncoder::encode(const WeightSource& source, size_t i
                    info(target.type).block_size);
   }
   Job job{source, index, target, settings.shift, {}, {}, false, {}, {}, {}};
-  if (statistics != nullptr && target.type == DType::kQ4_0) {
+  if (statistics != nullptr && target.takes_importance()) {
     if (statistics->sum_squares.size() != columns) {
       return failure(ErrorCode::kInvalidArgument,
                      "tensor '{}' has rows of {} weights, its importance has {}", tensor.name,

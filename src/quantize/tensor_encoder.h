@@ -48,6 +48,7 @@ class TensorEncoder {
 
  private:
   struct Job;
+  static void encode_pruned(const Job& job, const float* w, std::byte* row);
   static void encode_plain(const Job& job, const float* w, std::byte* row);
   Result<void> encode_rows(Job& job, uint64_t first, uint64_t n, std::vector<float>& scratch);
   Result<void> run(Job& job, uint64_t rows_per_task);
