@@ -18,6 +18,7 @@
 #include "quantize/convert.h"
 #include "quantize/metadata_edits.h"
 #include "quantize/mixed_precision.h"
+#include "quantize/rotation.h"
 #include "sources/open_weight_source.h"
 #include "text/chat_template/chat_template.h"
 
@@ -36,7 +37,7 @@ struct ConvertFlags {
   uint32_t context_window = 0;
   int threads = 0;
   bool no_feedback = false, require_importance = false, strip = false, sidecar = false,
-       json = false;
+       rotate = false, json = false;
 };
 
 using Source = std::unique_ptr<const WeightSource>;
@@ -84,6 +85,25 @@ Result<std::shared_ptr<const Model>> runnable(const WeightSource& source,
   // The mapping keeps the bytes.
   unlink(temporary.c_str());
   return model;
+}
+
+/// A file that goes when this does.
+struct TemporaryFile {
+  std::string path;
+  ~TemporaryFile() { unlink(path.c_str()); }
+};
+
+/// The rotated model in F32, written out first: calibration must run it, and columns rotate whole.
+Result<Source> rotated(const WeightSource& source, const ConvertFlags& flags,
+                       const TemporaryFile& file) {
+  TANDEM_TRY(const Source rotating, rotate_weights(source));
+  ProgressBar bar("rotating");
+  ConvertOptions options;
+  options.formats.matrices = {DType::kF32, false};
+  options.n_threads = flags.threads;
+  options.progress = [&](uint64_t d, uint64_t t) { bar.update(d, t); };
+  TANDEM_TRY(convert(*rotating, file.path, rotating->metadata(), options));
+  return open_source(file.path);
 }
 
 /// "4.8bpw", "4.8"
@@ -199,17 +219,26 @@ Result<void> run(const ConvertFlags& flags) {
   if (!flags.original.empty() && flags.strip) {
     return failure(ErrorCode::kInvalidArgument, "--strip and --add-refinement exclude each other");
   }
+  if (flags.rotate && (flags.strip || !flags.original.empty())) {
+    return failure(ErrorCode::kInvalidArgument,
+                   "--rotate needs the original weights, --strip and --add-refinement copy them");
+  }
   TANDEM_TRY(const Source source, open_source(flags.source));
   std::error_code ignored;
   if (std::filesystem::equivalent(flags.source, flags.output, ignored)) {
     return failure(ErrorCode::kInvalidArgument, "{} is the source and the output", flags.output);
+  }
+  Source rotated_source;
+  const TemporaryFile temporary{flags.output + ".rotated.tmp"};
+  if (flags.rotate) {
+    TANDEM_TRY(rotated_source, rotated(*source, flags, temporary));
   }
   ProgressBar bar("converting");
   ConvertOptions options;
   options.n_threads = flags.threads;
   options.progress = [&](uint64_t d, uint64_t t) { bar.update(d, t); };
   if (flags.sidecar) options.sidecar = flags.output + ".low";
-  TANDEM_TRY(Quantized done, work(*source, flags, options));
+  TANDEM_TRY(Quantized done, work(flags.rotate ? *rotated_source : *source, flags, options));
   bar.clear();
   const ConvertResult result{flags.output, options.sidecar, source->format(),
                              std::move(done.report), std::move(done.mixed)};
@@ -272,6 +301,11 @@ void add_convert_command(CLI::App& app, CommandContext& context) {
                       "Positions of a session by default");
   command->add_option("--chat-template", flags->chat_template, "Jinja file to store");
   command->add_option("--kv", flags->keys, "KEY=TYPE:VALUE to store (KEY= removes); repeatable");
+  command
+      ->add_flag("--rotate", flags->rotate,
+                 "Fold Hadamard rotations into the weights, against outlier channels; the function "
+                 "stays")
+      ->excludes("--imatrix");
   command->add_flag("--strip", flags->strip, "Copy a nested file without its low planes");
   command->add_option("--add-refinement", flags->original,
                       "Copy a Q4_0 file and add low planes made from these original weights");

@@ -62,8 +62,8 @@ std::vector<double> as_int8(std::vector<double> x) {
 
 class Interpreter {
  public:
-  Interpreter(const Graph& graph, const std::vector<TokenId>& tokens)
-      : graph_(graph), tokens_(tokens) {}
+  Interpreter(const Graph& graph, const std::vector<TokenId>& tokens, Cache cache)
+      : graph_(graph), tokens_(tokens), cache_(cache) {}
 
   Rows run() {
     for (const Node& node : graph_.nodes) {
@@ -192,7 +192,7 @@ class Interpreter {
     for (size_t p = first; p <= t; ++p) {
       double s = 0;
       for (size_t d = 0; d < kv.key_size; ++d) {
-        s += q[head * kv.key_size + d] * as_f16(keys_.at(a.state)[p][kv_head * kv.key_size + d]);
+        s += q[head * kv.key_size + d] * cached(keys_.at(a.state)[p][kv_head * kv.key_size + d]);
       }
       s *= a.scale;
       score.push_back(a.softcap == 0 ? s : a.softcap * std::tanh(s / a.softcap));
@@ -204,7 +204,7 @@ class Interpreter {
       const auto& v = values_.at(a.state)[p];
       for (size_t d = 0; d < kv.value_size; ++d) {
         out[head * kv.value_size + d] +=
-            score[p - first] / total * as_f16(v[kv_head * kv.value_size + d]);
+            score[p - first] / total * cached(v[kv_head * kv.value_size + d]);
       }
     }
   }
@@ -237,17 +237,20 @@ class Interpreter {
     return 0;
   }
 
+  double cached(double x) const { return cache_ == Cache::kF16 ? as_f16(x) : x; }
+
   const Graph& graph_;
   const std::vector<TokenId>& tokens_;
+  Cache cache_;
   std::map<ValueId, Rows> values_by_id_;
   std::map<StateId, Rows> keys_, values_;
 };
 
 }  // namespace
 
-std::vector<std::vector<double>> slow_logits(const Graph& graph,
-                                             const std::vector<TokenId>& tokens) {
-  return Interpreter(graph, tokens).run();
+std::vector<std::vector<double>> slow_logits(const Graph& graph, const std::vector<TokenId>& tokens,
+                                             Cache cache) {
+  return Interpreter(graph, tokens, cache).run();
 }
 
 double normalized_mse(const std::vector<std::vector<float>>& ours,
