@@ -63,8 +63,8 @@ class Session {
   /// Writes tokens and cache to a file, checksummed, bound to the model (docs/session_files.md).
   Result<void> save(const std::string& path) const;
   /// Replaces this session's content by a saved one. Errors: kCorruptFile for damage; kUnsupported
-  /// for another model, cache layout or a longer conversation than the context. The session is
-  /// unchanged after an error.
+  /// for another model, cache layout or precision (planes()), or a longer conversation than the
+  /// context. The session is unchanged after an error.
   Result<void> load(const std::string& path);
 
  private:

@@ -13,7 +13,14 @@ namespace tandem {
 namespace {
 
 constexpr char kMagic[8] = {'T', 'N', 'D', 'M', 'S', 'E', 'S', 'S'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
+
+/// How nested weights were read when the session was saved.
+enum class Precision : uint32_t {
+  kOnly = 0,  ///< the model's weights have one reading
+  kInt4 = 1,
+  kInt8 = 2,
+};
 
 /// The file's first bytes; the payload follows: tokens, logits, then the cache state by state.
 struct Header {
@@ -21,7 +28,7 @@ struct Header {
   uint32_t version;
   uint32_t n_tokens;
   uint32_t n_logits;  ///< 0, or the vocabulary
-  uint32_t reserved;
+  Precision precision;
   uint64_t model;   ///< Model::fingerprint
   uint64_t layout;  ///< of the cache and its rope frequencies
   uint64_t payload_bytes;
@@ -32,6 +39,15 @@ static_assert(sizeof(Header) == 64);
 
 uint64_t header_hash(const Header& header) {
   return content_hash(std::as_bytes(std::span(&header, 1)).first(offsetof(Header, header_hash)));
+}
+
+Precision precision_of(const Session& session) {
+  if (!session.engine().model().is_nested()) return Precision::kOnly;
+  return session.planes() == WeightPlanes::kHigh ? Precision::kInt4 : Precision::kInt8;
+}
+
+const char* name_of(Precision precision) {
+  return precision == Precision::kInt4 ? "int4" : precision == Precision::kInt8 ? "int8" : "none";
 }
 
 /// Keys are stored rotated and tiled, so a file fits only caches of equal layout and frequencies.
@@ -110,8 +126,9 @@ Result<Header> read_header(const MappedFile& file) {
 Result<void> Session::save(const std::string& path) const {
   const auto tokens = std::as_bytes(std::span(tokens_));
   const auto logits = std::as_bytes(std::span(logits_)).first(has_logits_ ? logits_.size() * 4 : 0);
-  Header header{{}, kVersion, n_tokens(), has_logits_ ? engine_->vocabulary() : 0, 0, 0, 0,
-                0,  0,        0};
+  Header header{
+      {}, kVersion, n_tokens(), has_logits_ ? engine_->vocabulary() : 0, precision_of(*this), 0, 0,
+      0,  0,        0};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.model = engine_->model().fingerprint();
   header.layout = layout_hash(engine_->graph(Phase::kPrefill));
@@ -144,6 +161,13 @@ Result<void> Session::load(const std::string& path) {
   if (header.layout != layout_hash(engine_->graph(Phase::kPrefill))) {
     return failure(ErrorCode::kUnsupported, "{}: saved with another cache layout or rope scaling",
                    path);
+  }
+  if (header.precision != precision_of(*this)) {
+    return failure(ErrorCode::kUnsupported,
+                   "{}: saved at precision {}, this session computes at {}; go on with --precision "
+                   "{}, or start anew",
+                   path, name_of(header.precision), name_of(precision_of(*this)),
+                   name_of(header.precision));
   }
   if (header.n_tokens > context()) {
     return failure(ErrorCode::kUnsupported, "{}: holds {} tokens, the context is {}", path,

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <thread>
 
+#include "formats/gguf_source.h"
+#include "quantize/convert.h"
 #include "tests/support/tiny_model.h"
 
 namespace tandem::testing {
@@ -146,6 +148,35 @@ TEST_F(SessionFileTest, AnotherModelOrASmallerContextIsRefused) {
   const auto too_long = std::move(*Session::create(small))->load(path_);
   ASSERT_FALSE(too_long);
   EXPECT_NE(too_long.error().message.find("21 tokens"), std::string::npos);
+}
+
+/// A nested file holds two precisions under one fingerprint; a cache of one is no cache of the
+/// other.
+TEST(SessionFile, AnotherPrecisionIsRefused) {
+  const std::filesystem::path folder(::testing::TempDir());
+  const std::string model = folder / "tandem_nested.gguf", path = folder / "tandem_int4.session";
+  const auto original = make_tiny_model(tiny_shape("qwen3"));
+  const auto source = make_gguf_source(original->file());
+  ASSERT_TRUE(convert(*source, model, source->metadata(), {.n_threads = 1}));
+  const auto engine = make_engine(*Model::load(model));
+  const auto saved = std::move(*Session::create(engine));
+  saved->set_planes(WeightPlanes::kHigh);
+  ASSERT_TRUE(saved->append(some_tokens(7)));
+  ASSERT_TRUE(saved->save(path));
+
+  const auto loaded = std::move(*Session::create(engine));
+  const auto outcome = loaded->load(path);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(outcome.error().message.find("saved at precision int4, this session computes at int8"),
+            std::string::npos)
+      << outcome.error().message;
+  EXPECT_EQ(loaded->n_tokens(), 0u);
+  loaded->set_planes(WeightPlanes::kHigh);
+  EXPECT_TRUE(loaded->load(path));
+  EXPECT_EQ(loaded->n_tokens(), 7u);
+  std::filesystem::remove(model);
+  std::filesystem::remove(path);
 }
 
 TEST(EngineOptions, OutOfRangeNamesOptionValueAndLimit) {
