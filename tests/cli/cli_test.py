@@ -337,15 +337,85 @@ class Convert(CliTest):
         self.assertIn("blk.0.ffn_down.weight", weights)
         self.assertEqual(len(found["tandem.activations.maximum"]["value"]), len(weights))
         self.assertEqual(self.answer("-m", made, QUESTION)["text"], ANSWER)
+        inputs = json.loads(self.ok("inspect", "--json", made))["activations"]["inputs"]
+        self.assertEqual([i["weight"] for i in inputs], weights)
+        self.assertEqual({i["bits"] for i in inputs}, {8})
+
+    def test_wide_inputs_are_stored_and_shown(self):
+        text = self.path("text.txt", DEMO.with_name("calibration.txt").read_text()[:2500])
+        made = self.convert("w.gguf", "--calibrate", text, "--no-feedback", "--activations-16",
+                            "*.ffn_down.weight")
+        inputs = json.loads(self.ok("inspect", "--json", made))["activations"]["inputs"]
+        wide = {i["weight"] for i in inputs if i["bits"] == 16}
+        self.assertEqual(wide, {f"blk.{layer}.ffn_down.weight" for layer in range(8)})
+        self.assertIn("activations (", self.ok("inspect", "--tensors", made))
+
+    def test_formats_by_use_and_rotation_still_answer(self):
+        made = self.convert("m.gguf", "--tensor-type", "*attn_v*=fp8", "--tensor-type",
+                            "blk.3.ffn_up.weight=2:4", "--tensor-type", "blk.4.ffn_up.weight=int2",
+                            "--rotate")
+        types = {t["name"]: t["type"]
+                 for t in json.loads(self.ok("inspect", "--json", made))["tensors"]}
+        self.assertEqual(types["blk.0.attn_v.weight"], "MXFP8")
+        self.assertEqual(types["blk.3.ffn_up.weight"], "Q4_24")
+        self.assertEqual(types["blk.4.ffn_up.weight"], "Q2_K")
+        self.assertIn("output.weight", types)
+        self.assertFalse(os.path.exists(made + ".rotated.tmp"))
+        self.assertEqual(self.answer("-m", made, QUESTION)["text"], ANSWER)
+        self.fails(2, ["convert", made, "-o", self.path("s.gguf"), "--strip", "--rotate"], "--rotate")
+
+    def test_a_bound_on_divergence_is_kept(self):
+        text = self.path("text.txt", DEMO.with_name("calibration.txt").read_text()[:6000])
+        out = self.path("k.gguf")
+        report = json.loads(self.ok(
+            "convert", str(DEMO), "-o", out, "--calibrate", text, "--no-feedback", "--max-kl", "0.02",
+            "--sensitivity-tokens", "64", "--json"))
+        self.assertLess(report["mixed"]["measured_kl"], 0.02)
+        self.assertLess(report["bits_per_weight"], 8)
+        shown = json.loads(self.ok("inspect", "--json", out))["mixed"]
+        self.assertAlmostEqual(shown["measured_kl"], report["mixed"]["measured_kl"], 6)
+
+    def test_a_session_of_another_precision_is_refused(self):
+        nested, session = self.convert("n.gguf"), self.path("p.session")
+        self.ok("run", "-m", nested, "--precision", "int4", "--session", session, QUESTION)
+        self.fails(1, ["run", "-m", nested, "--session", session, QUESTION],
+                   "saved at precision int4", "--precision int4")
 
 
 class ModelFolders(CliTest):
-    def test_a_hugging_face_folder_is_a_model(self):
+    def checkpoint(self, name, form, kind, *more):
         root = pathlib.Path(__file__).resolve().parents[2]
-        folder = str(self.folder / "모델")
+        folder = str(self.folder / name)
         subprocess.run([sys.executable, "-B", str(root / "tests/sources/write_checkpoint.py"),
-                        str(root / "models/demo/demo-f16.gguf"), folder, "--format", "hf", "--type", "f16"],
-                       check=True)
+                        str(root / "models/demo/demo-f16.gguf"), folder, "--format", form, "--type", kind,
+                        *more], check=True)
+        return folder
+
+    def test_folders_calibrate_as_the_same_weights_in_a_gguf_file(self):
+        text = self.path("text.txt", DEMO.with_name("calibration.txt").read_text()[:2500])
+        for form, kind in (("hf", "f16"), ("mlc", "q4f16_1")):
+            folder = self.checkpoint(form, form, kind, "--layers", "1")
+            tensors = []
+            for source in (folder, folder + "/expected.gguf"):
+                report = json.loads(self.ok(
+                    "convert", source, "-o", self.path("c.gguf"), "--calibrate", text, "--json"))
+                tensors.append({t["name"]: t for t in report["tensors"]})
+            self.assertEqual(*(sorted(t) for t in tensors))
+            # Threads add up errors in any order; Q4_0 runs on rounded activations, its copy at 16
+            # bits does not.
+            tolerance = 1e-9 if kind == "f16" else 0.01
+            for name, ours in tensors[0].items():
+                theirs = tensors[1][name]
+                self.assertEqual((ours["exponent"], ours["weighted"]),
+                                 (theirs["exponent"], theirs["weighted"]))
+                for key in ("error_int4", "error_int8"):
+                    self.assertAlmostEqual(ours[key], theirs[key], msg=name,
+                                           delta=tolerance * theirs[key])
+            self.assertEqual(tensors[0]["blk.0.ffn_up.weight"]["exponent"], 3)
+            self.assertFalse(os.path.exists(self.path("c.gguf.calibration.tmp")))
+
+    def test_a_hugging_face_folder_is_a_model(self):
+        folder = self.checkpoint("모델", "hf", "f16")
         self.assertEqual(self.ok("run", "--temp", "0", "-m", folder, QUESTION), ANSWER + "\n")
         self.assertEqual(self.ok("tokenize", "-m", folder, "서울역 3번"), self.ok("tokenize", "서울역 3번"))
         listing = json.loads(self.ok("inspect", "--json", folder))

@@ -35,16 +35,25 @@ std::string test_name(const ::testing::TestParamInfo<RoundTripCase>& info) {
   return name;
 }
 
-class RoundTrip : public ::testing::TestWithParam<RoundTripCase> {
- protected:
-  void SetUp() override {
-    const RoundTripCase& c = GetParam();
-    folder_ = fs::path(::testing::TempDir()) /
-              fmt::format("tandem-{}-{}-{}-{}", getpid(), c.shape, c.format, c.type);
-    fs::create_directories(folder_);
+/// The folders of all cases, each written once.
+class Folders {
+ public:
+  ~Folders() {
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+  fs::path of(const RoundTripCase& c) {
+    const fs::path folder = root_ / fmt::format("{}-{}-{}", c.shape, c.format, c.type);
+    if (!fs::exists(folder)) write(c, folder);
+    return folder;
+  }
+
+ private:
+  void write(const RoundTripCase& c, const fs::path& folder) {
+    fs::create_directories(folder);
     std::string model = TANDEM_SOURCE_DIR "/models/demo/demo-f16.gguf";
     if (c.shape != "demo") {
-      model = folder_ / "original.gguf.tmp";
+      model = folder / "original.gguf.tmp";
       const auto written = synthesize(model, {.shape = tiny_shape(c.shape),
                                               .types = WeightTypes(DType::kF32),
                                               .seed = 7,
@@ -54,11 +63,21 @@ class RoundTrip : public ::testing::TestWithParam<RoundTripCase> {
     }
     const std::string command = fmt::format(
         "{} -B {}/tests/sources/write_checkpoint.py '{}' '{}' --format {} --type {} --shards {} {}",
-        TANDEM_PYTHON, TANDEM_SOURCE_DIR, model, folder_.string(), c.format, c.type, c.shards,
+        TANDEM_PYTHON, TANDEM_SOURCE_DIR, model, folder.string(), c.format, c.type, c.shards,
         c.shape == "demo" ? "--layers 1" : "");
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
-  void TearDown() override { fs::remove_all(folder_); }
+
+  const fs::path root_ =
+      fs::path(::testing::TempDir()) / fmt::format("tandem-round-trip-{}", getpid());
+};
+
+class RoundTrip : public ::testing::TestWithParam<RoundTripCase> {
+ protected:
+  void SetUp() override {
+    static Folders folders;
+    folder_ = folders.of(GetParam());
+  }
 
   std::unique_ptr<const WeightSource> open_source() {
     WeightSourceOptions options;
