@@ -45,6 +45,7 @@ class Row(NamedTuple):
     runner: str  # "tandem" or "llama.cpp"
     flags: tuple[str, ...] = ()  # for tandem
     series: str = ""  # rows of one name are joined by a line in the plot
+    text_only: bool = False  # no tasks: points of a curve, and Tandem's reading of peers' files
 
 
 class Bench:
@@ -91,14 +92,14 @@ class Bench:
         rows = []
         for budget in MIXED_BUDGETS:
             path = self.converted_file(f"mixed {budget}", [*CALIBRATE, "--budget", f"{budget}bpw"])
-            rows.append(Row(f"mixed {budget}", path, "tandem", (), "mixed"))
+            rows.append(Row(f"mixed {budget}", path, "tandem", (), "mixed", text_only=True))
         return rows
 
     def peer_rows(self) -> list[Row]:
         rows = [Row("F16", self.f16, "tandem"), Row("F16", self.f16, "llama.cpp")]
         for name in PEER_FILES:
             path = self.peer_file(name)
-            rows += [Row(name, path, "llama.cpp"), Row(name, path, "tandem")]
+            rows += [Row(name, path, "llama.cpp"), Row(name, path, "tandem", text_only=True)]
         return rows
 
     def rows(self) -> list[Row]:
@@ -125,10 +126,15 @@ class Bench:
                      "--max-tokens", MAX_TOKENS, "--save-items", self.stored_items())
 
     def by_tandem(self, row: Row) -> dict[str, Any]:
-        return json.loads(self.run(
-            self.tandem, "eval", "--json", "-m", row.file, *row.flags, *TEXT_FLAGS, "--logits",
-            self.stored_logits(), "--tasks", *self.task_files(), "--limit", self.args.limit,
-            "--max-tokens", MAX_TOKENS, "--against", self.stored_items()))
+        evaluate = [self.tandem, "eval", "--json", "-m", row.file, *row.flags]
+        document = json.loads(self.run(*evaluate, *TEXT_FLAGS, "--logits", self.stored_logits()))
+        document["tasks"] = []
+        for path in [] if row.text_only else self.task_files():
+            scored = json.loads(self.run(
+                *evaluate, "--tasks", path, "--limit", self.args.limit, "--max-tokens", MAX_TOKENS,
+                "--against", self.stored_items()))
+            document["tasks"] += scored["tasks"]
+        return document
 
     def by_llama(self, row: Row) -> dict[str, Any]:
         windows = self.scratch / "work" / "windows.txt"
