@@ -35,8 +35,15 @@ CALIBRATE = ["--calibrate", DEMO / "calibration.txt"]
 BOTH_READINGS = [("high plane", "int4"), ("both planes", "int8")]
 NESTED_FILES = {"nested e=4": ([], BOTH_READINGS),
                 "nested calibrated e=3": (CALIBRATE, BOTH_READINGS),
-                "nested importance e=4": ([*CALIBRATE, "--no-feedback"], BOTH_READINGS)}
-MIXED_BUDGETS = ("4.25", "4.6", "4.8", "5.2", "5.6", "6.2", "7.0", "8.0")
+                "nested importance e=4": ([*CALIBRATE, "--no-feedback"], BOTH_READINGS),
+                "nested calibrated, head Q6_K": (
+                    [*CALIBRATE, "--tensor-type", "token_embd.weight=q6_k"], BOTH_READINGS)}
+# One format throughout, texts only: the line that mixed precision must beat, and single points.
+UNIFORM = ("q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "q8_0")
+OTHER_FILES = {"FP8 (MXFP8)": ["--quant", "fp8"], "2:4 (Q4_24)": ["--quant", "2:4"],
+               "2:4 calibrated": ["--quant", "2:4", *CALIBRATE]}
+# 5.06: the bytes of llama.cpp's Q4_K_M; 4.8: those of its Q4_0.
+MIXED_BUDGETS = ("3.6", "4.25", "4.6", "4.8", "5.06", "5.6", "6.2", "7.0", "8.0")
 
 
 class Row(NamedTuple):
@@ -88,6 +95,15 @@ class Bench:
                      for reading, precision in readings]
         return rows
 
+    def uniform_rows(self) -> list[Row]:
+        rows = []
+        for name in UNIFORM:
+            path = self.converted_file(f"uniform {name}", ["--quant", name])
+            rows.append(Row(f"uniform {name.upper()}", path, "tandem", (), "uniform", True))
+        for name, flags in OTHER_FILES.items():
+            rows.append(Row(name, self.converted_file(name, flags), "tandem", text_only=True))
+        return rows
+
     def mixed_rows(self) -> list[Row]:
         rows = []
         for budget in MIXED_BUDGETS:
@@ -104,7 +120,7 @@ class Bench:
 
     def rows(self) -> list[Row]:
         rows = self.peer_rows() + self.nested_rows()
-        return rows + (self.mixed_rows() if self.args.mixed else [])
+        return rows + (self.uniform_rows() + self.mixed_rows() if self.args.mixed else [])
 
     # Accuracy.
 
@@ -233,7 +249,7 @@ def parse_arguments() -> argparse.Namespace:
                         help="speed: time every row alone, on a quiet machine; report: print what "
                              "was measured before (%(default)s measures what is missing)")
     parser.add_argument("--only", help="rows whose name contains this")
-    parser.add_argument("--mixed", action="store_true", help="the mixed precision curve as well")
+    parser.add_argument("--mixed", action="store_true", help="the curves of mixed and uniform precision as well")
     parser.add_argument("--threads", type=int, default=2,
                         help="of llama.cpp's accuracy runs (%(default)s)")
     parser.add_argument("--runner", choices=("tandem", "llama.cpp"), help="its rows only")

@@ -72,7 +72,9 @@ def series_lines(axes: Axes, rows: list[dict[str, Any]]) -> list[str]:
         path = " ".join(f"{axes.x(p['bits_per_weight']):.1f},{axes.y(p['kl']['value']):.1f}"
                         for p in points)
         colour = COLOURS[points[0]["runner"]]
-        out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        dashes = ' stroke-dasharray="5 4"' if series == "uniform" else ""
+        out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" '
+                   f'stroke-width="1.5"{dashes}/>')
     return out
 
 
