@@ -291,8 +291,8 @@ TEST(LinearTable, EveryWeightTypeHasARowOnEveryIsa) {
       ASSERT_NE(row, nullptr) << name(type);
       EXPECT_EQ(row->type, type);
 #if TANDEM_KERNELS_X86
-      const bool has_amx = uses_quantized_activations(type) && type != DType::kQ2_0 &&
-                           type != DType::kQ4_24;
+      const bool has_amx =
+          uses_quantized_activations(type) && type != DType::kQ2_0 && type != DType::kQ4_24;
       const Isa expected = static_cast<Isa>(isa);
       EXPECT_EQ(row->isa, expected == Isa::kAmx && !has_amx ? Isa::kAvx512Vnni : expected)
           << row->name;
