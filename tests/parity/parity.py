@@ -27,7 +27,7 @@ from tiny_models import CONTEXT, MODELS, Tiny
 
 HERE = Path(__file__).parent
 TYPES = ("f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q2_K", "q3_K", "q4_K",
-         "q5_K", "q6_K", "iq4_nl", "iq4_xs", "mxfp4")
+         "q5_K", "q6_K", "q2_0", "iq4_nl", "iq4_xs", "mxfp4")
 FLOAT_TYPES = ("f32", "f16", "bf16")  # Tandem rounds no activations for these
 F32_NMSE_LIMIT = 1e-6
 # Standard errors of the mean KL: chance exceeds the first once in 30,000 rows, the second once in

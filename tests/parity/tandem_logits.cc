@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
   options.context = args.context;
   options.threads = args.threads;
   options.isa = args.isa.empty() ? nullptr : args.isa.c_str();
+  options.precision = args.precision.empty() ? nullptr : args.precision.c_str();
   tandem_model* model = nullptr;
   check(tandem_model_load(args.model.c_str(), &options, &model));
   std::ofstream out(args.out, std::ios::binary);
