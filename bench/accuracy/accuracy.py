@@ -24,7 +24,7 @@ WINDOW = 1024
 MAX_TOKENS = 64
 TEXT_FLAGS = ["--text", TEXT, "--documents", "--parse-special", "--chunked", "--window", WINDOW]
 SPEED_CASES = {"decode_tokens_s": ("decode 64 8", 64), "prefill_tokens_s": ("prefill 512", 512)}
-SPEED_ROUNDS = 7
+SPEED_ROUNDS = 5
 
 # Of enum llama_ftype, and whether every matrix shall have the type ("pure").
 PEER_FILES = {"Q8_0": (7, False), "Q6_K": (18, False), "Q5_K_M": (17, False),
@@ -192,29 +192,26 @@ class Bench:
     def speed_path(self) -> Path:
         return self.scratch / "results" / "speed.json"
 
+    def speed_command(self, row: Row) -> list[Any]:
+        command = ([self.args.build / "bench" / "compare" / "tandem_speed", row.file, *row.flags]
+                   if row.runner == "tandem" else
+                   [self.args.binaries / "llama_speed", self.args.libraries, row.file])
+        return [*command, "--threads", "2", "--context", "1024"]
+
     def measure_speed(self, rows: list[Row]) -> None:
-        """Tokens/s of every row, a round over all rows at a time so that drift meets all alike."""
-        programs = {}
-        for row in rows:
-            command = ([self.args.build / "bench" / "compare" / "tandem_speed", row.file,
-                        *row.flags] if row.runner == "tandem" else
-                       [self.args.binaries / "llama_speed", self.args.libraries, row.file])
-            process = subprocess.Popen([*command, "--threads", "2", "--context", "1024"],
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                       stderr=subprocess.DEVNULL)
-            if process.stdout.readline().strip() != "ready":
-                sys.exit(f"{row.name} by {row.runner}: no speed program")
-            programs[row] = process
+        """Tokens/s of every row, a round over all rows at a time so that drift meets all alike. One
+        program runs at a time: idle ones of llama.cpp keep their threads busy."""
         seconds: dict[Row, dict[str, list[float]]] = {r: {c: [] for c in SPEED_CASES} for r in rows}
         for _ in range(SPEED_ROUNDS):
-            for row, process in programs.items():
-                for case, (command, _) in SPEED_CASES.items():
-                    process.stdin.write(command + "\n")
-                    process.stdin.flush()
-                    seconds[row][case].append(float(process.stdout.readline()))
-        for process in programs.values():
-            process.stdin.close()
-            process.wait()
+            for row, cases in seconds.items():
+                # Each case once to warm up, then once more.
+                lines = [command for command, _ in SPEED_CASES.values()] * 2
+                done = subprocess.run([str(part) for part in self.speed_command(row)],
+                                      input="\n".join(lines) + "\n", text=True, check=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                times = done.stdout.split()[-len(SPEED_CASES):]
+                for case, time in zip(cases, times):
+                    cases[case].append(float(time))
         figures = {f"{row.name} {row.runner}": {
             case: SPEED_CASES[case][1] / statistics.median(times)
             for case, times in cases.items()} for row, cases in seconds.items()}

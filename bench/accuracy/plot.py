@@ -55,12 +55,26 @@ def grid(axes: Axes) -> list[str]:
     return out
 
 
-def mark(axes: Axes, row: dict[str, Any], name: str | None, below: bool) -> list[str]:
+class Labels:
+    """Names beside points, each moved down until it covers none before it."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[float, float]] = []
+
+    def put(self, x: float, y: float, name: str, colour: str) -> str:
+        while any(abs(x - a) < 190 and abs(y - b) < 12 for a, b in self.places):
+            y += 3
+        self.places.append((x, y))
+        is_right = x > WIDTH - RIGHT - 190
+        return text(x - 7 if is_right else x + 7, y, name, "end" if is_right else "start", colour)
+
+
+def mark(axes: Axes, row: dict[str, Any], name: str | None, labels: Labels) -> list[str]:
     x, y, colour = axes.x(row["bits_per_weight"]), axes.y(row["kl"]["value"]), COLOURS[row["runner"]]
     out = [line(x, axes.y(row["kl"]["low"]), x, axes.y(row["kl"]["high"]), colour, 2),
            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>']
     if name:
-        out.append(text(x + 7, y + (14 if below else -6), name, colour=colour))
+        out.append(labels.put(x, y + 4, name, colour))
     return out
 
 
@@ -75,18 +89,25 @@ def series_lines(axes: Axes, rows: list[dict[str, Any]]) -> list[str]:
         dashes = ' stroke-dasharray="5 4"' if series == "uniform" else ""
         out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" '
                    f'stroke-width="1.5"{dashes}/>')
+        out.append(text(axes.x(points[0]["bits_per_weight"]) + 8,
+                        axes.y(points[0]["kl"]["value"]) - 4, series, colour=colour))
     return out
 
 
 def write_plot(rows: list[dict[str, Any]], path: Path) -> None:
-    """F16 by Tandem is the reference itself and not drawn."""
-    drawn = [row for row in rows if (row["name"], row["runner"]) != ("F16", "tandem")]
+    """F16 by either is as good as the reference, and a peer's file is drawn as the peer runs it."""
+    peers = {row["name"] for row in rows if row["runner"] == "llama.cpp"}
+    drawn = [row for row in rows if row["name"] != "F16" and
+             (row["runner"] == "llama.cpp" or row["name"] not in peers)]
     if not drawn:
         return
     axes = Axes(drawn)
     body = grid(axes) + series_lines(axes, drawn)
-    for row in drawn:
-        body += mark(axes, row, row["name"], row["runner"] == "tandem")
+    labels = Labels()
+    for row in sorted(drawn, key=lambda row: -row["kl"]["value"]):
+        # Points of a line need no names: the line has one.
+        name = None if row["series"] else row["name"]
+        body += mark(axes, row, name, labels)
     for i, (runner, colour) in enumerate(COLOURS.items()):
         x = WIDTH - RIGHT - 220 + 110 * i
         body += [f'<circle cx="{x}" cy="{TOP - 20}" r="4" fill="{colour}"/>',
