@@ -135,7 +135,7 @@ Result<std::optional<MixedPlan>> mix(const WeightSource& source, std::shared_ptr
                                       {.n_threads = flags.threads,
                                        .max_tokens = flags.sensitivity_tokens,
                                        .calibrator = options.calibrator,
-                                       .nested = {.shift = flags.exponent, .feedback = false}}));
+                                       .nested = options.nested}));
   TANDEM_TRY(MixedPlan plan, choose_formats(*meter, source, mixed));
   for (const MixedChoice& c : plan.choices) options.formats.rules.push_back({c.name, c.format});
   return std::optional<MixedPlan>(std::move(plan));
