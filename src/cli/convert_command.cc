@@ -130,12 +130,11 @@ Result<std::optional<MixedPlan>> mix(const WeightSource& source, std::shared_ptr
   if (!flags.budget.empty()) {
     TANDEM_TRY(mixed.bits_per_weight, parse_budget(flags.budget));
   }
-  TANDEM_TRY(const auto meter,
-             SensitivityMeter::create(std::move(model), source, text,
-                                      {.n_threads = flags.threads,
-                                       .max_tokens = flags.sensitivity_tokens,
-                                       .calibrator = options.calibrator,
-                                       .nested = options.nested}));
+  TANDEM_TRY(const auto meter, SensitivityMeter::create(std::move(model), source, text,
+                                                        {.n_threads = flags.threads,
+                                                         .max_tokens = flags.sensitivity_tokens,
+                                                         .calibrator = options.calibrator,
+                                                         .nested = options.nested}));
   TANDEM_TRY(MixedPlan plan, choose_formats(*meter, source, mixed));
   for (const MixedChoice& c : plan.choices) options.formats.rules.push_back({c.name, c.format});
   return std::optional<MixedPlan>(std::move(plan));
