@@ -33,7 +33,7 @@ def tandem(*arguments, text=b"", env=None):
     """Runs the program; returns exit code, standard output and standard error as text."""
     if isinstance(text, str):
         text = text.encode()
-    done = subprocess.run([PROGRAM, *arguments], input=text, capture_output=True, timeout=60,
+    done = subprocess.run([PROGRAM, *arguments], input=text, capture_output=True, timeout=300,
                           env={**os.environ, **(env or {})}, check=False)
     return (done.returncode, done.stdout.decode("utf-8", "surrogateescape"),
             done.stderr.decode("utf-8", "surrogateescape"))
@@ -149,12 +149,12 @@ class Output(CliTest):
                           ["tokenize", "hi"], ["detokenize", "60"], ["--version"], ["--help"]):
             with open("/dev/full", "wb") as full:
                 done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE,
-                                      input=b"hi\n", timeout=60, check=False)
+                                      input=b"hi\n", timeout=300, check=False)
             self.assertEqual(done.returncode, 1, arguments)
             self.assertIn(b"standard output: cannot write", done.stderr, arguments)
         with open("/dev/full", "wb") as full:
             done = subprocess.run([PROGRAM, "run", "--stats", "-n", "3", "hi"], stderr=full,
-                                  stdout=subprocess.PIPE, timeout=60, check=False)
+                                  stdout=subprocess.PIPE, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, "standard error may be lost")
 
     def test_machine_reports_are_json(self):
