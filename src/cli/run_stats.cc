@@ -41,6 +41,7 @@ RunStats RunStats::collect(const Engine& engine, const Sampler& sampler, double 
   const Plan& plan = engine.plan();
   out.simulated = device.soc;
   out.compile_seconds = engine.simulated().compile_seconds;
+  out.wake_seconds = engine.simulated().wake_seconds;
   for (const PhasePlan& phase : plan.phases) {
     if (plan.devices.size() < 2) break;
     const auto counted = count_delegation(plan, phase, engine.graph(phase.phase));
@@ -55,10 +56,11 @@ std::string RunStats::simulated_line() const {
   const double n_decoded = static_cast<double>(result.tokens.size()) - 1;
   return fmt::format(
       "simulated: {}: first token {}, prefill {:.1f} tokens/s and {:.2f} mJ/token, decode {:.2f} "
-      "tokens/s and {:.2f} mJ/token; {} compiling\n",
+      "tokens/s and {:.2f} mJ/token; {} compiling, {} waking\n",
       simulated, format_seconds(result.first_token_seconds), prefill_rate(),
       result.n_prompt > 0 ? result.prompt_joules * 1e3 / result.n_prompt : 0, decode_rate(),
-      n_decoded > 0 ? result.decode_joules * 1e3 / n_decoded : 0, format_seconds(compile_seconds));
+      n_decoded > 0 ? result.decode_joules * 1e3 / n_decoded : 0, format_seconds(compile_seconds),
+      format_seconds(wake_seconds));
 }
 
 std::string RunStats::incident_lines() const {
@@ -127,6 +129,7 @@ nlohmann::ordered_json RunStats::to_json() const {
     out.erase("load_seconds");
     out["simulated"] = simulated;
     out["compile_seconds"] = compile_seconds;
+    out["wake_seconds"] = wake_seconds;
     out["prefill_joules"] = result.prompt_joules;
     out["decode_joules"] = result.decode_joules;
   }

@@ -19,6 +19,7 @@ struct RunStats {
   uint64_t peak_resident_bytes = 0;
   std::string simulated = {};  ///< the chip that times and joules are of; empty: none
   double compile_seconds = 0;  ///< simulated, part of the first answer unless warmed up
+  double wake_seconds = 0;     ///< likewise
   std::vector<std::string> delegation = {};  ///< a line for each phase; empty: the processor alone
   std::vector<Incident> incidents = {};      ///< devices that failed
 

@@ -110,6 +110,10 @@ struct Capabilities {
   bool knows_energy = false;  ///< Estimate::joules means something
   /// Of values moved in or out where memory is not shared.
   double copy_bytes_per_second = 0;
+  /// What all devices on the same memory can draw from it together; 0: not known, or a memory of
+  /// its own.
+  double memory_bytes_per_second = 0;
+  double wake_seconds = 0;             ///< simulated devices: from off to the first execution
   std::vector<uint32_t> buckets = {};  ///< row counts worth compiling for, rising; static shapes
   uint64_t context_memory_bytes = 0;   ///< weights that its executables may hold; 0: no limit
   uint32_t max_contexts = 0;           ///< executables at a time; 0: no limit

@@ -47,8 +47,9 @@ class Generation {
     out_.n_prompt = static_cast<uint32_t>(prompt.size());
     TANDEM_TRY(const bool prompt_done, append(prompt, observer_.on_prompt));
     const SimulatedTotals after_prompt = session_.engine().simulated();
-    const double compiling = after_prompt.compile_seconds - before_.compile_seconds;
-    out_.prompt_seconds = session_.engine().now() - started_ - compiling;
+    const double getting_ready = after_prompt.compile_seconds - before_.compile_seconds +
+                                 after_prompt.wake_seconds - before_.wake_seconds;
+    out_.prompt_seconds = session_.engine().now() - started_ - getting_ready;
     out_.prompt_joules = after_prompt.joules - before_.joules;
     if (prompt_done) {
       TANDEM_TRY(decode());

@@ -36,7 +36,7 @@ struct GenerationResult {
   std::string text;
   std::vector<TokenId> tokens;     ///< generated, the end token included
   uint32_t n_prompt = 0;           ///< tokens computed for the prompt
-  double prompt_seconds = 0;       ///< computing the prompt until its logits, without compiling
+  double prompt_seconds = 0;       ///< computing the prompt until its logits, without warming up
   double first_token_seconds = 0;  ///< from the call to the first token
   double decode_seconds = 0;       ///< from the first token to the last
   double prompt_joules = 0;        ///< simulated devices only

@@ -258,6 +258,15 @@ Estimate StepRunner::estimate(size_t index, uint32_t n_rows, uint32_t context) {
   return entry->second;
 }
 
+bool StepRunner::is_used(const Device& device) const {
+  for (const CompiledPhase& phase : phases_) {
+    for (const CompiledSegment& s : phase.segments) {
+      if (s.device == &device) return true;
+    }
+  }
+  return false;
+}
+
 void StepRunner::warm_up() {
   if (is_warm_) return;
   is_warm_ = true;
@@ -266,7 +275,10 @@ void StepRunner::warm_up() {
       simulated_.compile_seconds += s.executable->compile_seconds();
     }
   }
-  simulated_.seconds += simulated_.compile_seconds;
+  for (const auto& device : devices_) {
+    if (is_used(*device)) simulated_.wake_seconds += device->describe().wake_seconds;
+  }
+  simulated_.seconds += simulated_.compile_seconds + simulated_.wake_seconds;
 }
 
 void StepRunner::account(size_t index, const Bindings& bindings) {
@@ -288,16 +300,17 @@ void StepRunner::account_chunk(const CompiledPhase& phase, const SequenceRows& r
   if (!goes_on) prompt_ = {.state = rows.state, .started = simulated_.seconds};
   prompt_.next_position = rows.first_position + rows.n_rows;
   prompt_.chunks.push_back({phase.plan, rows.n_rows, prompt_.next_position});
-  std::vector<double>& seconds = prompt_.seconds.emplace_back();
+  std::vector<Estimate>& costs = prompt_.costs.emplace_back();
   for (const CompiledSegment& s : phase.segments) {
     const StepLoad load = load_of(phase, s, rows.n_rows, prompt_.next_position);
-    seconds.push_back(s.device->estimate(*phase.graph, s.nodes, load).seconds);
+    costs.push_back(s.device->estimate(*phase.graph, s.nodes, load));
   }
   const auto known = [&](const ChunkStep& step, size_t segment) {
-    return prompt_.seconds[static_cast<size_t>(&step - prompt_.chunks.data())][segment];
+    return prompt_.costs[static_cast<size_t>(&step - prompt_.chunks.data())][segment];
   };
   const auto tasks = prompt_tasks(*phase.graph, facts_, prompt_.chunks, known, kPromptWorkspaces);
-  simulated_.seconds = prompt_.started + makespan(simulate(tasks, facts_.size()));
+  simulated_.seconds =
+      prompt_.started + makespan(simulate(tasks, facts_.size(), shared_memory_bandwidth(facts_)));
 }
 
 }  // namespace tandem

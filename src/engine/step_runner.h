@@ -33,6 +33,7 @@ struct MemoryUse {
 struct SimulatedTotals {
   double seconds = 0;          ///< compiling included
   double compile_seconds = 0;  ///< of that: every segment, before the first step
+  double wake_seconds = 0;     ///< of that: devices that run something, likewise
   double joules = 0;
 };
 
@@ -60,8 +61,8 @@ class StepRunner {
   /// refuses is demoted.
   Result<void> import(std::span<const std::byte> memory, const char* owner);
 
-  /// Accounts for what compiling every segment takes on a simulated chip; the first step does so
-  /// otherwise, so that no later phase pays for it. Once only.
+  /// Accounts for what compiling every segment and waking devices takes on a simulated chip; the
+  /// first step does so otherwise, so that no later phase pays for it. Once only.
   void warm_up();
 
   /// One forward pass; `bindings.workspace` is filled in. Errors: those of the host, kCancelled,
@@ -92,9 +93,10 @@ class StepRunner {
     uint32_t next_position = 0;
     double started = 0;
     std::vector<ChunkStep> chunks = {};
-    std::vector<std::vector<double>> seconds = {};  ///< by chunk and segment
+    std::vector<std::vector<Estimate>> costs = {};  ///< by chunk and segment
   };
 
+  bool is_used(const Device& device) const;
   void account(size_t phase, const Bindings& bindings);
   void account_chunk(const CompiledPhase& phase, const SequenceRows& rows);
   StepLoad load_of(const CompiledPhase& phase, const CompiledSegment& segment, uint32_t n_rows,

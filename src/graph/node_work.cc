@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/nested_tensor.h"
+
 namespace tandem {
 namespace {
 
@@ -30,6 +32,11 @@ uint64_t kv_bytes(const KvState& kv) {
 
 }  // namespace
 
+uint64_t weight_bytes(const Weight& weight) {
+  const uint64_t low = weight.nested ? uint64_t{weight.rows} * low_row_bytes(weight.columns) : 0;
+  return weight.bytes.size() + low;
+}
+
 NodeWork count_work(const Graph& graph, const Node& node, uint64_t n_tokens, uint64_t context) {
   NodeWork out;
   for (ValueId input : node.inputs) {
@@ -45,7 +52,7 @@ NodeWork count_work(const Graph& graph, const Node& node, uint64_t n_tokens, uin
   if (const auto* a = std::get_if<LinearAttributes>(&node.attributes)) {
     const Weight& w = graph.weights[a->weight];
     out.macs = out.n_rows * w.rows * w.columns;
-    out.weight_bytes = w.bytes.size();
+    out.weight_bytes = weight_bytes(w);
   } else if (const auto* a = std::get_if<EmbedAttributes>(&node.attributes)) {
     const Weight& w = graph.weights[a->table];
     out.weight_bytes = n_tokens * row_bytes(w.type, w.columns);

@@ -19,6 +19,9 @@ struct NodeWork {
 /// For `n_tokens` rows of one sequence whose last position is `context` - 1. Attention counts the
 /// positions that each row sees, window and causality included. A prefill computes one output, the
 /// other phases one for each token. `context` >= `n_tokens`.
+/// Of a weight as it is read: both planes of a nested one.
+uint64_t weight_bytes(const Weight& weight);
+
 NodeWork count_work(const Graph& graph, const Node& node, uint64_t n_tokens, uint64_t context);
 
 }  // namespace tandem

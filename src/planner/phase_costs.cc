@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/node_work.h"
+
 namespace tandem {
 namespace {
 
@@ -108,7 +110,7 @@ PhaseCosts ask_devices(const Graph& graph, const StepShape& shape, const StepLoa
     const Node& node = graph.nodes[i];
     const Signature signature = signature_of(graph, node, load);
     if (const auto* a = std::get_if<LinearAttributes>(&node.attributes)) {
-      p.memory[i] = graph.weights[a->weight].bytes.size();
+      p.memory[i] = weight_bytes(graph.weights[a->weight]);
     }
     for (uint32_t d = 0; d < n_devices; ++d) {
       const auto [entry, is_new] = known.try_emplace({d, signature});

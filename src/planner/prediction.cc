@@ -64,12 +64,12 @@ Prediction predict(const Plan& plan, const Graph& prefill, const Graph& decode,
     out.chunks.push_back(phase.is_padded ? phase.shape.max_tokens : rows);
     done += rows;
   }
-  const auto seconds = [&](const ChunkStep& step, size_t segment) {
-    return estimate_segment(prefill, *step.phase, segment, devices, step.n_rows, step.context)
-        .seconds;
+  const auto estimate = [&](const ChunkStep& step, size_t segment) {
+    return estimate_segment(prefill, *step.phase, segment, devices, step.n_rows, step.context);
   };
-  const auto tasks = prompt_tasks(prefill, plan.devices, chunks, seconds, kPromptWorkspaces);
-  out.prefill.seconds = makespan(simulate(tasks, plan.devices.size()));
+  const auto tasks = prompt_tasks(prefill, plan.devices, chunks, estimate, kPromptWorkspaces);
+  out.prefill.seconds =
+      makespan(simulate(tasks, plan.devices.size(), shared_memory_bandwidth(plan.devices)));
   const PhasePlan& step = plan.phase(Phase::kDecode);
   out.copied_bytes_per_token = step.copied_bytes;
   out.n_decoded = workload.generated_tokens > 0 ? workload.generated_tokens - 1 : 0;

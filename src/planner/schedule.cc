@@ -21,30 +21,69 @@ struct MoreUrgent {
 };
 using ReadyQueue = std::set<uint32_t, MoreUrgent>;
 
+/// Tasks advance at a rate of 1, or slower while memory does not give all that they draw together.
 class EventClock : public TaskBackend {
  public:
-  explicit EventClock(std::span<const Task> tasks) : tasks_(tasks) {}
+  EventClock(std::span<const Task> tasks, double memory_bytes_per_second)
+      : tasks_(tasks), limit_(memory_bytes_per_second) {}
 
   void start(uint32_t task) override {
-    spans_.push_back({task, now_, now_ + tasks_[task].seconds});
-    ends_.emplace(spans_.back().end, task);
+    running_.push_back({task, tasks_[task].seconds, spans_.size()});
+    spans_.push_back({task, now_, now_});
+    share_memory();
   }
 
   Ended wait_any() override {
-    TANDEM_CHECK(!ends_.empty());
-    const auto first = ends_.begin();
-    const Ended out{first->second, {}};
-    now_ = first->first;
-    ends_.erase(first);
+    TANDEM_CHECK(!running_.empty());
+    const auto time_left = [](const Running& r) { return r.seconds_left / r.rate; };
+    const auto first = std::min_element(
+        running_.begin(), running_.end(),
+        [&](const Running& a, const Running& b) { return time_left(a) < time_left(b); });
+    const double passed = time_left(*first);
+    now_ += passed;
+    for (Running& r : running_) r.seconds_left -= passed * r.rate;
+    spans_[first->span].end = now_;
+    const Ended out{first->task, {}};
+    running_.erase(first);
+    share_memory();
     return out;
   }
 
   std::vector<TaskSpan> take_spans() { return std::move(spans_); }
 
  private:
+  struct Running {
+    uint32_t task;
+    double seconds_left;  ///< if it ran alone
+    size_t span;
+    double rate = 1;
+  };
+
+  double demand(const Running& r) const {
+    const Task& task = tasks_[r.task];
+    return task.seconds > 0 ? task.bytes / task.seconds : 0;
+  }
+
+  /// Equal shares; what one does not draw goes to the others.
+  void share_memory() {
+    if (limit_ <= 0) return;
+    std::vector<Running*> by_demand;
+    for (Running& r : running_) by_demand.push_back(&r);
+    std::sort(by_demand.begin(), by_demand.end(),
+              [&](const Running* a, const Running* b) { return demand(*a) < demand(*b); });
+    double left = limit_;
+    for (size_t i = 0; i < by_demand.size(); ++i) {
+      const double share = left / static_cast<double>(by_demand.size() - i);
+      const double wanted = demand(*by_demand[i]);
+      by_demand[i]->rate = wanted > share ? share / wanted : 1;
+      left -= std::min(wanted, share);
+    }
+  }
+
   std::span<const Task> tasks_;
+  double limit_;
   double now_ = 0;
-  std::multimap<double, uint32_t> ends_;
+  std::vector<Running> running_;
   std::vector<TaskSpan> spans_;
 };
 
@@ -131,8 +170,9 @@ Result<void> execute(std::span<const Task> tasks, size_t n_devices, TaskBackend&
   }
 }
 
-std::vector<TaskSpan> simulate(std::span<const Task> tasks, size_t n_devices) {
-  EventClock clock(tasks);
+std::vector<TaskSpan> simulate(std::span<const Task> tasks, size_t n_devices,
+                               double memory_bytes_per_second) {
+  EventClock clock(tasks, memory_bytes_per_second);
   TANDEM_CHECK(execute(tasks, n_devices, clock));
   return clock.take_spans();
 }
@@ -143,8 +183,14 @@ double makespan(std::span<const TaskSpan> spans) {
   return out;
 }
 
+double shared_memory_bandwidth(std::span<const Capabilities> devices) {
+  double out = 0;
+  for (const Capabilities& device : devices) out = std::max(out, device.memory_bytes_per_second);
+  return out;
+}
+
 std::vector<Task> prompt_tasks(const Graph& graph, std::span<const Capabilities> devices,
-                               std::span<const ChunkStep> chunks, const SegmentSeconds& seconds,
+                               std::span<const ChunkStep> chunks, const SegmentEstimate& estimate,
                                uint32_t n_workspaces) {
   std::vector<Task> out;
   std::vector<uint32_t> first_task;  // of each chunk
@@ -154,8 +200,12 @@ std::vector<Task> prompt_tasks(const Graph& graph, std::span<const Capabilities>
     first_task.push_back(static_cast<uint32_t>(out.size()));
     const auto uses = state_uses(graph, phase);
     for (uint32_t s = 0; s < phase.segments.size(); ++s) {
-      Task task{.device = index_of(devices, phase.segments[s].device),
-                .seconds = seconds(chunks[c], s),
+      const size_t device = index_of(devices, phase.segments[s].device);
+      const Estimate cost = estimate(chunks[c], s);
+      const bool shares = devices[device].memory_bytes_per_second > 0;
+      Task task{.device = device,
+                .seconds = cost.seconds,
+                .bytes = shares ? static_cast<double>(cost.bytes) : 0,
                 .after = {},
                 .chunk = c,
                 .segment = s};

@@ -14,6 +14,7 @@ namespace tandem {
 struct Task {
   size_t device = 0;                 ///< lane that it occupies
   double seconds = 0;                ///< estimated; decides the order of issue, and the event clock
+  double bytes = 0;                  ///< drawn meanwhile from the memory that devices share
   std::vector<uint32_t> after = {};  ///< tasks that come before
   uint32_t chunk = 0;
   uint32_t segment = 0;
@@ -48,9 +49,12 @@ struct TaskSpan {
   double end;
 };
 
-/// The event clock: execute() with estimates for time. Spans by start; the last end is the
-/// makespan.
-std::vector<TaskSpan> simulate(std::span<const Task> tasks, size_t n_devices);
+/// The event clock: execute() with estimates for time. Tasks at work at once share
+/// `memory_bytes_per_second` (0: no limit) fairly, and those that get less than they draw alone
+/// take longer. Spans by start.
+std::vector<TaskSpan> simulate(std::span<const Task> tasks, size_t n_devices,
+                               double memory_bytes_per_second = 0);
+/// The last end.
 double makespan(std::span<const TaskSpan> spans);
 
 /// Chunks of a prompt that are under way at a time: each has a workspace of its own.
@@ -64,13 +68,16 @@ struct ChunkStep {
 };
 
 /// Cost of a segment of a chunk; given by whoever knows the devices.
-using SegmentSeconds = std::function<double(const ChunkStep& step, size_t segment)>;
+using SegmentEstimate = std::function<Estimate(const ChunkStep& step, size_t segment)>;
+
+/// What the devices can draw together from the memory they share; 0: not known.
+double shared_memory_bandwidth(std::span<const Capabilities> devices);
 
 /// The segments of several chunks of one prompt. A segment follows the one before it in its chunk;
 /// where it reads a layer's cache, the segments of the chunk before that write it; and a chunk
 /// waits for the one `n_workspaces` earlier to end, whose memory it uses.
 std::vector<Task> prompt_tasks(const Graph& graph, std::span<const Capabilities> devices,
-                               std::span<const ChunkStep> chunks, const SegmentSeconds& seconds,
+                               std::span<const ChunkStep> chunks, const SegmentEstimate& estimate,
                                uint32_t n_workspaces);
 
 }  // namespace tandem

@@ -158,9 +158,24 @@ struct TwoLayers {
   std::vector<Task> tasks(uint32_t n_chunks, uint32_t n_workspaces) {
     const std::vector<ChunkStep> chunks(n_chunks, ChunkStep{&plan, 4, 4});
     return prompt_tasks(
-        graph, devices, chunks, [](const ChunkStep&, size_t) { return 1.0; }, n_workspaces);
+        graph, devices, chunks, [](const ChunkStep&, size_t) { return Estimate{.seconds = 1}; },
+        n_workspaces);
   }
 };
+
+TEST(Simulate, TasksAtOnceShareTheMemory) {
+  // Alone they draw 60 and 20 of 60 bytes a second: the second gets its 20, the first 40.
+  const std::vector<Task> tasks = {{.device = 0, .seconds = 2, .bytes = 120},
+                                   {.device = 1, .seconds = 1, .bytes = 20}};
+  EXPECT_DOUBLE_EQ(makespan(simulate(tasks, 2)), 2);
+  const auto spans = simulate(tasks, 2, 60);
+  EXPECT_DOUBLE_EQ(spans[1].end, 1);
+  // 40 bytes in the first second, the other 80 at full speed.
+  EXPECT_DOUBLE_EQ(spans[0].end, 1 + 80.0 / 60);
+  const std::vector<Task> serial = {{.device = 0, .seconds = 2, .bytes = 120},
+                                    {.device = 0, .seconds = 1, .bytes = 20}};
+  EXPECT_DOUBLE_EQ(makespan(simulate(serial, 2, 60)), 3);
+}
 
 TEST(PromptTasks, AChunksAttentionWaitsForTheCacheOfTheOneBefore) {
   TwoLayers f;

@@ -30,12 +30,18 @@ class TraceWriter {
     std::vector<DeviceSpan> parts;
     const uint32_t rows =
         device.describe().static_shapes ? step.phase->shape.max_tokens : step.n_rows;
-    device.estimate(graph, s.nodes,
-                    {.n_tokens = rows,
-                     .context = std::max(step.context, rows),
-                     .resident = step.phase->resident,
-                     .spans = &parts});
-    for (const DeviceSpan& part : parts) {
+    const double alone = device
+                             .estimate(graph, s.nodes,
+                                       {.n_tokens = rows,
+                                        .context = std::max(step.context, rows),
+                                        .resident = step.phase->resident,
+                                        .spans = &parts})
+                             .seconds;
+    // Slower than alone where devices share the memory: drawn evenly so.
+    const double stretch = alone > 0 ? (end - start) / alone : 1;
+    for (DeviceSpan& part : parts) {
+      part.start *= stretch;
+      part.end *= stretch;
       const bool is_node = part.node < s.nodes.first + s.nodes.count;
       const std::string name = is_node ? graph.nodes[part.node].name : "launch";
       out_.spans.push_back(
@@ -171,15 +177,14 @@ Trace trace_workload(const Plan& plan, const Graph& prefill, const Graph& decode
     done += rows;
     chunks.push_back({&plan.phases[plan.prefill_for(rows)], rows, done});
   }
-  const auto seconds_on = [devices](const Graph* graph) {
+  const auto estimates_on = [devices](const Graph* graph) {
     return [devices, graph](const ChunkStep& step, size_t segment) {
-      return estimate_segment(*graph, *step.phase, segment, devices, step.n_rows, step.context)
-          .seconds;
+      return estimate_segment(*graph, *step.phase, segment, devices, step.n_rows, step.context);
     };
   };
   const auto tasks =
-      prompt_tasks(prefill, plan.devices, chunks, seconds_on(&prefill), kPromptWorkspaces);
-  const auto spans = simulate(tasks, plan.devices.size());
+      prompt_tasks(prefill, plan.devices, chunks, estimates_on(&prefill), kPromptWorkspaces);
+  const auto spans = simulate(tasks, plan.devices.size(), shared_memory_bandwidth(plan.devices));
   for (const TaskSpan& span : spans) {
     const Task& task = tasks[span.task];
     writer.draw(prefill, chunks[task.chunk], task.segment, span.start, span.end,
@@ -190,7 +195,7 @@ Trace trace_workload(const Plan& plan, const Graph& prefill, const Graph& decode
   for (uint32_t i = 0; i < n_decoded; ++i) {
     const ChunkStep step{&phase, 1, prompt_tokens + i + 1};
     for (size_t s = 0; s < phase.segments.size(); ++s) {
-      const double end = now + seconds_on(&decode)(step, s);
+      const double end = now + estimates_on(&decode)(step, s).seconds;
       writer.draw(decode, step, s, now, end, fmt::format("token {}", i));
       now = end;
     }

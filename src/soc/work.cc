@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "graph/node_work.h"
+
 namespace tandem::soc {
 namespace {
 
@@ -30,7 +32,7 @@ void fill_linear(Work& work, const Graph& graph, const LinearAttributes& attribu
   const Weight& weight = graph.weights[attributes.weight];
   work.n = weight.rows;
   work.k = weight.columns;
-  work.weight_bytes = weight.bytes.size();
+  work.weight_bytes = weight_bytes(weight);
   if (attributes.bias) work.weight_bytes += graph.weights[*attributes.bias].bytes.size();
 }
 

@@ -146,6 +146,10 @@ void NpuSimDevice::describe_profile(size_t index, const Capabilities& cpu) {
   c.knows_energy = true;
   c.driver = fmt::format("{} {}", npu_.name, npu_.driver);
   c.static_shapes = npu_.limits.static_shapes;
+  c.memory_bytes_per_second = npu_.dma.near_memory ? 0 : profile_->dram.usable_bytes_per_s;
+  for (const soc::PowerStateProfile& state : npu_.power_states) {
+    if (state.kind == soc::PowerKind::kOff) c.wake_seconds = state.wake_s;
+  }
   c.buckets = npu_.limits.buckets;
   c.context_memory_bytes = static_cast<uint64_t>(npu_.limits.context_bytes);
   c.max_contexts = npu_.limits.max_contexts;

@@ -16,6 +16,7 @@ class SocCpuDevice : public Device {
     capabilities_.simulated = true;
     capabilities_.soc = profile_->name;
     capabilities_.knows_energy = true;
+    capabilities_.memory_bytes_per_second = profile_->dram.usable_bytes_per_s;
   }
 
   const Capabilities& describe() const override { return capabilities_; }
