@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "cli/measured_trace.h"
 #include "cli/planning.h"
 #include "planner/trace.h"
 
@@ -18,7 +19,7 @@ struct ProfileFlags {
   std::string output = "trace.json";
 };
 
-Result<void> run(const ProfileFlags& flags) {
+Result<Trace> simulated_trace(const ProfileFlags& flags) {
   TANDEM_TRY(const Planning planning, Planning::create(flags.model, flags.workload));
   TANDEM_TRY(const PlanDevices on, make_plan_devices(flags.device));
   TANDEM_TRY(const Plan plan, planning.plan(on, flags.device, flags.chunk, Policy::kCheapest));
@@ -26,6 +27,23 @@ Result<void> run(const ProfileFlags& flags) {
                                flags.workload.prompt_tokens, flags.workload.generated_tokens);
   trace.model = planning.model_name();
   trace.soc = on.soc;
+  return trace;
+}
+
+Result<Trace> measured_trace(const ProfileFlags& flags) {
+  if (!flags.model.shape.empty()) {
+    return failure(ErrorCode::kInvalidArgument,
+                   "a model of shape {} has no weights to run with: --soc simulates it",
+                   flags.model.shape);
+  }
+  ModelFlags model = flags.model.model;
+  model.chunk = flags.chunk;
+  return measure_trace(model, flags.workload);
+}
+
+Result<void> run(const ProfileFlags& flags) {
+  TANDEM_TRY(const Trace trace,
+             flags.device.soc.empty() ? measured_trace(flags) : simulated_trace(flags));
   TANDEM_TRY(write_file(flags.output, trace.to_chrome_json()));
   return print("{}{} written, {} spans; open it in ui.perfetto.dev\n", trace.summary(),
                flags.output, trace.spans.size());
@@ -35,11 +53,10 @@ Result<void> run(const ProfileFlags& flags) {
 
 void add_profile_command(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ProfileFlags>();
-  CLI::App* command =
-      app.add_subcommand("profile", "Trace what every lane of a simulated chip does");
+  CLI::App* command = app.add_subcommand(
+      "profile", "Trace what every lane does: of a simulated chip, or of this machine");
   add_planned_model_flags(*command, flags->model);
   add_planning_flags(*command, flags->device);
-  command->get_option("--soc")->required();
   command->add_option("--prompt-tokens", flags->workload.prompt_tokens, "Of the request")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
@@ -52,9 +69,12 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
   command->add_option("-o,--output", flags->output, "The trace (Chrome JSON)")
       ->capture_default_str();
   command->footer(
-      "Times are simulated from the profile. Chunks of the prompt overlap over the devices.\n"
+      "With --soc, times are simulated from the profile, and chunks of the prompt overlap over "
+      "the\n"
+      "devices. Without, random tokens run here and the clock is this machine's.\n"
       "Examples:\n"
       "  tandem profile model.gguf --soc snapdragon-8-gen-3 -o trace.json\n"
+      "  tandem profile model.gguf -o trace.json\n"
       "  tandem profile model.gguf --soc rk3588 --pin 'layers.*.attention=cpu'");
   command->callback([flags, &context] { context.finish(run(*flags)); });
 }

@@ -54,7 +54,8 @@ class RunOnASoc(CliTest):
         self.assertGreater(cold["compile_seconds"], 0)
         warm = first_token("--warmup")
         self.assertAlmostEqual(cold["first_token_seconds"] - warm["first_token_seconds"],
-                               cold["compile_seconds"], places=6)
+                               cold["compile_seconds"] + cold["wake_seconds"], places=6)
+        self.assertGreater(cold["wake_seconds"], 0)
         for speed in ("prefill_tokens_per_second", "decode_tokens_per_second"):
             self.assertAlmostEqual(cold[speed], warm[speed], places=3)
         cache = ("--compile-cache", self.path("cache"))
@@ -170,9 +171,58 @@ class Plan(CliTest):
         self.assertIn("two devices at work at once", out)
         trace = json.loads(pathlib.Path(path).read_text())
         self.assertEqual(trace["otherData"]["clock"], f"simulated: {SOC}")
+        self.check_trace_events(trace)
+
+    def check_trace_events(self, trace):
+        """The Trace Event Format's JSON object form: complete events and metadata, lanes whose boxes
+        nest or follow each other."""
+        self.assertEqual(trace["displayTimeUnit"], "ms")
+        named, lanes = set(), {}
+        for event in trace["traceEvents"]:
+            self.assertIn(event["ph"], ("M", "X"))
+            self.assertIsInstance(event["pid"], int)
+            if event["ph"] == "M":
+                self.assertIn(event["name"], ("process_name", "thread_name"))
+                self.assertTrue(event["args"]["name"])
+                named.add((event["pid"], event.get("tid")))
+                continue
+            self.assertIn((event["pid"], None), named)
+            self.assertIn((event["pid"], event["tid"]), named)
+            self.assertTrue(event["name"])
+            self.assertGreaterEqual(event["ts"], 0)
+            self.assertGreaterEqual(event["dur"], 0)
+            lanes.setdefault((event["pid"], event["tid"]), []).append(
+                (event["ts"], event["ts"] + event["dur"]))
+        self.assertTrue(lanes)
+        for boxes in lanes.values():
+            boxes.sort()
+            for (_, end), (start, _) in zip(boxes, boxes[1:]):
+                self.assertGreaterEqual(start, end - 1e-3)
+
+    def test_two_devices_overlap_in_the_trace(self):
+        path = self.path("trace.json")
+        out = self.ok("profile", "--shape", "Llama-3.2-1B", "--soc", SOC, "--prompt-tokens", "512",
+                      "--generate", "1", "--pin", "layers.*.attention=cpu", "-o", path)
+        self.assertNotIn("at once for 0", out)
+        trace = json.loads(pathlib.Path(path).read_text())
+        self.check_trace_events(trace)
         names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
-        self.assertIn("cpu", names | {"cpu"})
-        self.assertTrue(any(e["ph"] == "X" for e in trace["traceEvents"]))
+        self.assertEqual(names, {"npu", "cpu", "DRAM"})
+
+    def test_profile_of_this_machine(self):
+        path = self.path("trace.json")
+        out = self.ok("profile", "--prompt-tokens", "40", "--generate", "3", "--chunk", "32", "-o",
+                      path)
+        self.assertNotIn("simulated", out)
+        trace = json.loads(pathlib.Path(path).read_text())
+        self.assertEqual(trace["otherData"]["clock"], "measured")
+        self.check_trace_events(trace)
+        boxes = [e["name"] for e in trace["traceEvents"] if e["ph"] == "X"]
+        self.assertEqual(boxes.count("prompt chunk 0"), 1)
+        self.assertEqual(boxes.count("prompt chunk 1"), 1)
+        self.assertEqual(boxes.count("token 2"), 1)
+        self.assertEqual(boxes.count("layer 0"), 5)
+        self.fails(2, ["profile", "--shape", "Llama-3.2-1B", "-o", path], "has no weights")
 
 
 if __name__ == "__main__":
