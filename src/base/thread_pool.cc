@@ -32,7 +32,6 @@ ThreadPool::~ThreadPool() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    state_.fetch_add(kOneLoop);
   }
   wake_.notify_all();
   for (auto& worker : workers_) worker.join();
@@ -98,7 +97,8 @@ bool ThreadPool::join_loop(uint64_t& seen) {
 }
 
 bool ThreadPool::wait_for_loop(uint64_t seen) {
-  const auto has_come = [&] { return loop_number(state_.load()) != seen; };
+  // The end too: a worker that was on its way to a loop when the pool ended has seen every number.
+  const auto has_come = [&] { return stopping_ || loop_number(state_.load()) != seen; };
   for (int spins = 0; spins < kSpins; ++spins) {
     if (has_come()) return !stopping_;
     relax();

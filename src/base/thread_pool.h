@@ -69,6 +69,7 @@ class ThreadPool {
   void take_chunks(int thread);
   bool take_chunk(size_t& begin, size_t& end);
   bool join_loop(uint64_t& seen);
+  /// False when the pool ends.
   bool wait_for_loop(uint64_t seen);
 
   Loop loop_;

@@ -51,6 +51,15 @@ TEST(ThreadPool, DoesNotWaitForWorkersThatHoldNothing) {
   EXPECT_EQ(sum, 200u * 6);
 }
 
+TEST(ThreadPool, EndsWhileWorkersAreOnTheirWayToALoop) {
+  std::atomic<size_t> sum{0};
+  for (int round = 0; round < 1000; ++round) {
+    ThreadPool pool(16);
+    pool.parallel_for(4, 1, [&](size_t begin, size_t, int) { sum += begin; });
+  }
+  EXPECT_EQ(sum, 1000u * 6);
+}
+
 TEST(ThreadPool, ManyShortLoopsAndWakingFromSleepLoseNothing) {
   ThreadPool pool(3);
   std::atomic<size_t> sum{0};
