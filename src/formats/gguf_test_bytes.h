@@ -17,6 +17,7 @@
 #include "base/mapped_file.h"
 #include "formats/gguf_format.h"
 #include "formats/gguf_reader.h"
+#include "formats/gguf_source.h"
 
 namespace tandem {
 
@@ -89,6 +90,13 @@ inline std::string read_test_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   EXPECT_TRUE(in.good()) << path;
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// A model that must open.
+inline std::unique_ptr<const WeightSource> source_of(const std::string& path) {
+  auto file = open_gguf(path);
+  EXPECT_TRUE(file) << file.error().message;
+  return make_gguf_source(std::move(*file));
 }
 
 /// A new empty folder, gone with the object.

@@ -22,12 +22,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::unique_ptr<const WeightSource> source_of(const std::string& path) {
-  auto file = open_gguf(path);
-  EXPECT_TRUE(file) << file.error().message;
-  return make_gguf_source(std::move(*file));
-}
-
 std::shared_ptr<const Model> load(const std::string& path) {
   auto model = Model::load(path);
   EXPECT_TRUE(model) << model.error().message;

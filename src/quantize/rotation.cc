@@ -32,7 +32,8 @@ enum class Role {
   kValueBias,  ///< R head by head
 };
 
-struct Plan {
+/// A tensor of the source and what rotates it.
+struct TensorRotation {
   size_t index = 0;  ///< in the source
   Role role = Role::kUntouched;
   std::string norm = {};  ///< of a reader: the tensor whose weight it takes
@@ -45,7 +46,7 @@ std::pair<std::string, std::string> split_layer(const std::string& name) {
   return {name.substr(0, dot + 1), name.substr(dot + 1)};
 }
 
-Result<Plan> plan_of(const SourceTensor& tensor, size_t index) {
+Result<TensorRotation> rotation_of(const SourceTensor& tensor, size_t index) {
   static const std::map<std::string, Role, std::less<>> kRoles = {
       {"token_embd.weight", Role::kEmbedding},
       {"output_norm.weight", Role::kOnes},
@@ -79,7 +80,7 @@ Result<Plan> plan_of(const SourceTensor& tensor, size_t index) {
     return failure(ErrorCode::kUnsupported, "tensor '{}': no rule says how it is rotated",
                    tensor.name);
   }
-  Plan out{index, found->second, {}};
+  TensorRotation out{index, found->second, {}};
   if (rest == "output.weight") out.norm = "output_norm.weight";
   if (rest.starts_with("attn_")) out.norm = layer + "attn_norm.weight";
   if (rest.starts_with("ffn_")) out.norm = layer + "ffn_norm.weight";
@@ -91,11 +92,11 @@ class RotatedSource : public WeightSource {
   static Result<std::unique_ptr<const WeightSource>> create(const WeightSource& source);
 
   std::optional<MappedBytes> mapped(size_t index) const override {
-    if (plans_[index].role != Role::kUntouched) return std::nullopt;
-    return source_.mapped(plans_[index].index);
+    if (rotations_[index].role != Role::kUntouched) return std::nullopt;
+    return source_.mapped(rotations_[index].index);
   }
   void release(size_t index) const override {
-    source_.release(plans_[index].index);
+    source_.release(rotations_[index].index);
     const std::lock_guard lock(mutex_);
     whole_.reset();
   }
@@ -107,7 +108,7 @@ class RotatedSource : public WeightSource {
  private:
   RotatedSource(const WeightSource& source, size_t width, size_t value_size)
       : source_(source), residual_(width, kResidualSeed), value_(value_size, kValueSeed) {}
-  Result<void> add(const SourceTensor& tensor, Plan plan);
+  Result<void> add(const SourceTensor& tensor, TensorRotation rotation);
   Result<void> rotate_rows(size_t index, uint64_t first, uint64_t n, float* rows) const;
   Result<std::shared_ptr<const std::vector<float>>> whole(size_t index) const;
   void rotate_value_rows(size_t index, std::vector<float>& matrix) const;
@@ -115,7 +116,7 @@ class RotatedSource : public WeightSource {
   const WeightSource& source_;
   HadamardRotation residual_, value_;
   uint64_t n_value_rows_ = 0;  ///< of attn_v and the end of attn_qkv
-  std::vector<Plan> plans_;
+  std::vector<TensorRotation> rotations_;
   std::map<std::string, std::vector<float>> norms_;
   /// The last tensor whose columns rotate: all its rows are made together.
   mutable std::mutex mutex_;
@@ -128,23 +129,23 @@ bool needs_whole(Role role) {
          role == Role::kAddedBias || role == Role::kValueBias;
 }
 
-Result<void> RotatedSource::add(const SourceTensor& tensor, Plan plan) {
+Result<void> RotatedSource::add(const SourceTensor& tensor, TensorRotation rotation) {
   SourceTensor out = tensor;
-  if (plan.role != Role::kUntouched) out.exact_type = DType::kF32;
-  const auto norm = plan.norm.empty() ? std::nullopt : source_.find(plan.norm);
-  if (norm && !norms_.contains(plan.norm)) {
+  if (rotation.role != Role::kUntouched) out.exact_type = DType::kF32;
+  const auto norm = rotation.norm.empty() ? std::nullopt : source_.find(rotation.norm);
+  if (norm && !norms_.contains(rotation.norm)) {
     std::vector<float> weight(source_.tensors()[*norm].n_elements());
     TANDEM_TRY(source_.read_rows(*norm, 0, 1, weight.data()));
-    norms_.emplace(plan.norm, std::move(weight));
+    norms_.emplace(rotation.norm, std::move(weight));
   }
-  const bool reads = plan.role == Role::kReader || plan.role == Role::kValue;
-  const bool has_norm = norm && norms_[plan.norm].size() == residual_.size();
+  const bool reads = rotation.role == Role::kReader || rotation.role == Role::kValue;
+  const bool has_norm = norm && norms_[rotation.norm].size() == residual_.size();
   if (reads && (!has_norm || tensor.row_length() != residual_.size())) {
     return failure(ErrorCode::kUnsupported, "{}: tensor '{}' {} reads no normed residual stream",
                    source_.metadata().source(), tensor.name, tensor.shape_text());
   }
   tensors_.push_back(std::move(out));
-  plans_.push_back(std::move(plan));
+  rotations_.push_back(std::move(rotation));
   return {};
 }
 
@@ -174,8 +175,8 @@ Result<std::unique_ptr<const WeightSource>> RotatedSource::create(const WeightSo
   out->format_ = source.format();
   out->n_value_rows_ = uint64_t{n_kv_heads} * value_size;
   for (size_t i = 0; i < source.tensors().size(); ++i) {
-    TANDEM_TRY(Plan plan, plan_of(source.tensors()[i], i));
-    TANDEM_TRY(out->add(source.tensors()[i], std::move(plan)));
+    TANDEM_TRY(TensorRotation rotation, rotation_of(source.tensors()[i], i));
+    TANDEM_TRY(out->add(source.tensors()[i], std::move(rotation)));
   }
   if (!source.find("output.weight")) {
     SourceTensor head = source.tensors()[*embedding];
@@ -188,22 +189,22 @@ Result<std::unique_ptr<const WeightSource>> RotatedSource::create(const WeightSo
 /// Rows of readers and embeddings, and what columns' rotation starts from.
 Result<void> RotatedSource::rotate_rows(size_t index, uint64_t first, uint64_t n,
                                         float* rows) const {
-  const Plan& plan = plans_[index];
+  const TensorRotation& rotation = rotations_[index];
   const size_t columns = tensors_[index].row_length();
-  if (plan.role == Role::kOnes) {
+  if (rotation.role == Role::kOnes) {
     std::fill_n(rows, n * columns, 1.0f);
     return {};
   }
-  TANDEM_TRY(source_.read_rows(plan.index, first, n, rows));
-  const bool reads = plan.role == Role::kReader || plan.role == Role::kValue;
-  const float* norm = reads ? norms_.at(plan.norm).data() : nullptr;
+  TANDEM_TRY(source_.read_rows(rotation.index, first, n, rows));
+  const bool reads = rotation.role == Role::kReader || rotation.role == Role::kValue;
+  const float* norm = reads ? norms_.at(rotation.norm).data() : nullptr;
   for (uint64_t row = 0; row < n; ++row) {
     float* w = rows + row * columns;
     if (reads) {
       for (size_t i = 0; i < columns; ++i) w[i] *= norm[i];
     }
-    if (reads || plan.role == Role::kEmbedding) residual_.rotate(w);
-    if (plan.role != Role::kOutput) continue;
+    if (reads || rotation.role == Role::kEmbedding) residual_.rotate(w);
+    if (rotation.role != Role::kOutput) continue;
     for (size_t i = 0; i < columns; i += value_.size()) value_.rotate(w + i);
   }
   return {};
@@ -212,7 +213,7 @@ Result<void> RotatedSource::rotate_rows(size_t index, uint64_t first, uint64_t n
 /// attn_v, or the last rows of attn_qkv: (heads, value size, columns).
 void RotatedSource::rotate_value_rows(size_t index, std::vector<float>& matrix) const {
   const SourceTensor& tensor = tensors_[index];
-  const bool is_vector = plans_[index].role == Role::kValueBias;
+  const bool is_vector = rotations_[index].role == Role::kValueBias;
   const size_t columns = is_vector ? 1 : tensor.row_length();
   const size_t n_rows = matrix.size() / columns;
   for (size_t row = n_rows - n_value_rows_; row < n_rows; row += value_.size()) {
@@ -224,7 +225,7 @@ Result<std::shared_ptr<const std::vector<float>>> RotatedSource::whole(size_t in
   const std::lock_guard lock(mutex_);
   if (whole_ != nullptr && whole_index_ == index) return whole_;
   const SourceTensor& tensor = tensors_[index];
-  const Role role = plans_[index].role;
+  const Role role = rotations_[index].role;
   const bool is_value = role == Role::kValue || role == Role::kValueBias;
   const bool is_vector = role == Role::kAddedBias || role == Role::kValueBias;
   const uint64_t n_outputs = is_vector ? tensor.n_elements() : tensor.n_rows();
@@ -249,7 +250,7 @@ Result<std::shared_ptr<const std::vector<float>>> RotatedSource::whole(size_t in
 }
 
 Result<void> RotatedSource::decode(size_t index, uint64_t first, uint64_t n, float* out) const {
-  if (!needs_whole(plans_[index].role)) return rotate_rows(index, first, n, out);
+  if (!needs_whole(rotations_[index].role)) return rotate_rows(index, first, n, out);
   TANDEM_TRY(const auto matrix, whole(index));
   const size_t columns = tensors_[index].row_length();
   std::copy_n(matrix->data() + first * columns, n * columns, out);
@@ -257,8 +258,8 @@ Result<void> RotatedSource::decode(size_t index, uint64_t first, uint64_t n, flo
 }
 
 Result<void> RotatedSource::encode(size_t index, uint64_t first, uint64_t n, std::byte* out) const {
-  const Plan& plan = plans_[index];
-  if (plan.role == Role::kUntouched) return source_.read_exact(plan.index, first, n, out);
+  const TensorRotation& rotation = rotations_[index];
+  if (rotation.role == Role::kUntouched) return source_.read_exact(rotation.index, first, n, out);
   std::vector<float> rows(n * tensors_[index].row_length());
   TANDEM_TRY(decode(index, first, n, rows.data()));
   std::memcpy(out, rows.data(), rows.size() * sizeof(float));

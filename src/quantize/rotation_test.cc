@@ -22,12 +22,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::unique_ptr<const WeightSource> source_of(const std::string& path) {
-  auto file = open_gguf(path);
-  EXPECT_TRUE(file) << file.error().message;
-  return make_gguf_source(std::move(*file));
-}
-
 TEST(Hadamard, IsOrthogonalForAnyLength) {
   for (const size_t n : {1u, 2u, 24u, 64u, 96u, 257u}) {
     const HadamardRotation rotation(n, 5);

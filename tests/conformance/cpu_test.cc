@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "device/cpu/cpu_device.h"
+#include "device/forwarding_device.h"
 #include "tests/conformance/conformance.h"
-#include "tests/support/forwarding_device.h"
 
 namespace tandem::testing {
 namespace {

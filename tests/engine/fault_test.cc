@@ -6,8 +6,8 @@
 #include <set>
 
 #include "device/cpu/cpu_device.h"
+#include "device/forwarding_device.h"
 #include "soc/profile_reader.h"
-#include "tests/support/forwarding_device.h"
 #include "tests/support/test_soc.h"
 #include "tests/support/tiny_model.h"
 

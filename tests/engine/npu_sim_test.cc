@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "tests/support/forwarding_device.h"
+#include "device/forwarding_device.h"
 #include "tests/support/test_soc.h"
 #include "tests/support/tiny_model.h"
 

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kShortestShare = 16;
 // Tiles that kernels for many rows take together.
 constexpr size_t kTilesTogether = 4;
-constexpr size_t kManyRows = 6;
+constexpr size_t kManyRows = 12;
 
 }  // namespace
 

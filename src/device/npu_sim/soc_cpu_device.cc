@@ -1,5 +1,6 @@
 // The processor of a SoC profile: this machine's results, the profile's costs.
 
+#include "device/forwarding_device.h"
 #include "device/npu_sim/node_types.h"
 #include "device/npu_sim/npu_sim_device.h"
 #include "graph/node_work.h"
@@ -8,10 +9,12 @@
 namespace tandem {
 namespace {
 
-class SocCpuDevice : public Device {
+class SocCpuDevice : public ForwardingDevice {
  public:
   SocCpuDevice(std::shared_ptr<const soc::SocProfile> profile, std::unique_ptr<Device> cpu)
-      : profile_(std::move(profile)), cpu_(std::move(cpu)), capabilities_(cpu_->describe()) {
+      : ForwardingDevice(std::move(cpu)),
+        profile_(std::move(profile)),
+        capabilities_(inner().describe()) {
     capabilities_.description = profile_->title + ", its processor";
     capabilities_.simulated = true;
     capabilities_.soc = profile_->name;
@@ -20,11 +23,6 @@ class SocCpuDevice : public Device {
   }
 
   const Capabilities& describe() const override { return capabilities_; }
-
-  std::optional<Reason> supports(const Graph& graph, const Node& node,
-                                 const StepShape& shape) const override {
-    return cpu_->supports(graph, node, shape);
-  }
 
   Estimate estimate(const Graph& graph, NodeRange segment, const StepLoad& load) const override {
     std::vector<soc::Work> list;
@@ -52,21 +50,6 @@ class SocCpuDevice : public Device {
     return out;
   }
 
-  Result<std::unique_ptr<Executable>> compile(const Graph& graph, NodeRange segment,
-                                              const StepShape& shape,
-                                              const WorkspaceLayout& layout) override {
-    return cpu_->compile(graph, segment, shape, layout);
-  }
-
-  Event enqueue(const Executable& executable, const Bindings& bindings,
-                std::span<const Event> after) override {
-    return cpu_->enqueue(executable, bindings, after);
-  }
-
-  Result<Access> import(std::span<const std::byte> memory) override { return cpu_->import(memory); }
-
-  Result<void> set_power_state(PowerState state) override { return cpu_->set_power_state(state); }
-
  private:
   /// The processor's own arithmetic: int8 for quantized weights, else floats.
   static soc::WorkTypes types_of(const Graph& graph, const Node& node) {
@@ -82,7 +65,6 @@ class SocCpuDevice : public Device {
   }
 
   std::shared_ptr<const soc::SocProfile> profile_;
-  std::unique_ptr<Device> cpu_;
   Capabilities capabilities_;
 };
 

@@ -176,22 +176,18 @@ void linear_f32_f32_16_scalar(const LinearArgs& a) noexcept { linear_float<F32We
 void linear_f16_f32_16_scalar(const LinearArgs& a) noexcept { linear_float<F16Weights, 1>(a); }
 void linear_bf16_f32_16_scalar(const LinearArgs& a) noexcept { linear_float<Bf16Weights, 2>(a); }
 
-#define TANDEM_DEFINE(type, name) \
-  void linear_##name##_i8_16_scalar(const LinearArgs& a) noexcept { linear_quantized<type>(a); }
-TANDEM_DEFINE(DType::kQ4_0, q4_0)
-TANDEM_DEFINE(DType::kQ4_1, q4_1)
-TANDEM_DEFINE(DType::kQ5_0, q5_0)
-TANDEM_DEFINE(DType::kQ5_1, q5_1)
-TANDEM_DEFINE(DType::kQ8_0, q8_0)
-TANDEM_DEFINE(DType::kQ2_K, q2_k)
-TANDEM_DEFINE(DType::kQ3_K, q3_k)
-TANDEM_DEFINE(DType::kQ4_K, q4_k)
-TANDEM_DEFINE(DType::kQ5_K, q5_k)
-TANDEM_DEFINE(DType::kQ6_K, q6_k)
-TANDEM_DEFINE(DType::kIQ4_NL, iq4_nl)
-TANDEM_DEFINE(DType::kIQ4_XS, iq4_xs)
-TANDEM_DEFINE(DType::kMXFP4, mxfp4)
-TANDEM_DEFINE(DType::kQ2_0, q2_0)
-#undef TANDEM_DEFINE
+#define TANDEM_TYPE(type, name)                                     \
+  void linear_##name##_i8_16_scalar(const LinearArgs& a) noexcept { \
+    linear_quantized<DType::type>(a);                               \
+  }
+#include "kernels/linear/types_blocks32.inc"
+
+#define TANDEM_TYPE(type, name)                                     \
+  void linear_##name##_i8_16_scalar(const LinearArgs& a) noexcept { \
+    linear_quantized<DType::type>(a);                               \
+  }
+#include "kernels/linear/types_blocks256.inc"
+
+void linear_q2_0_i8_16_scalar(const LinearArgs& a) noexcept { linear_quantized<DType::kQ2_0>(a); }
 
 }  // namespace tandem::kernels

@@ -4,16 +4,11 @@
 
 namespace tandem::kernels {
 
-#define TANDEM_DEFINE(type, name)                                                              \
-  void linear_##name##_i8_16_amx(const LinearArgs& a) noexcept {                               \
-    avx512_amx::linear_tiles<avx512_amx::Widened<type>>(a, linear_##name##_i8_16_avx512_vnni); \
+#define TANDEM_TYPE(type, name)                                                                    \
+  void linear_##name##_i8_16_amx(const LinearArgs& a) noexcept {                                   \
+    avx512_amx::linear_tiles<avx512_amx::Widened<DType::type>>(a,                                  \
+                                                               linear_##name##_i8_16_avx512_vnni); \
   }
-TANDEM_DEFINE(DType::kQ2_K, q2_k)
-TANDEM_DEFINE(DType::kQ3_K, q3_k)
-TANDEM_DEFINE(DType::kQ4_K, q4_k)
-TANDEM_DEFINE(DType::kQ5_K, q5_k)
-TANDEM_DEFINE(DType::kQ6_K, q6_k)
-TANDEM_DEFINE(DType::kIQ4_XS, iq4_xs)
-#undef TANDEM_DEFINE
+#include "kernels/linear/types_blocks256.inc"
 
 }  // namespace tandem::kernels

@@ -4,17 +4,11 @@
 
 namespace tandem::kernels {
 
-#define TANDEM_DEFINE(type, name)                                                              \
-  void linear_##name##_i8_16_amx(const LinearArgs& a) noexcept {                               \
-    avx512_amx::linear_tiles<avx512_amx::Widened<type>>(a, linear_##name##_i8_16_avx512_vnni); \
+#define TANDEM_TYPE(type, name)                                                                    \
+  void linear_##name##_i8_16_amx(const LinearArgs& a) noexcept {                                   \
+    avx512_amx::linear_tiles<avx512_amx::Widened<DType::type>>(a,                                  \
+                                                               linear_##name##_i8_16_avx512_vnni); \
   }
-TANDEM_DEFINE(DType::kQ4_0, q4_0)
-TANDEM_DEFINE(DType::kQ4_1, q4_1)
-TANDEM_DEFINE(DType::kQ5_0, q5_0)
-TANDEM_DEFINE(DType::kQ5_1, q5_1)
-TANDEM_DEFINE(DType::kQ8_0, q8_0)
-TANDEM_DEFINE(DType::kIQ4_NL, iq4_nl)
-TANDEM_DEFINE(DType::kMXFP4, mxfp4)
-#undef TANDEM_DEFINE
+#include "kernels/linear/types_blocks32.inc"
 
 }  // namespace tandem::kernels

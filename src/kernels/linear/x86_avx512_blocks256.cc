@@ -5,17 +5,11 @@
 
 namespace tandem::kernels {
 
-#define TANDEM_DEFINE(type, name)                                               \
-  void linear_##name##_i8_16_avx512_vnni(const LinearArgs& a) noexcept {        \
-    using namespace avx512;                                                     \
-    linear_many<Widened<type, CodeForm::kUnsigned>>(a, linear_quantized<type>); \
+#define TANDEM_TYPE(type, name)                                                               \
+  void linear_##name##_i8_16_avx512_vnni(const LinearArgs& a) noexcept {                      \
+    using namespace avx512;                                                                   \
+    linear_many<Widened<DType::type, CodeForm::kUnsigned>>(a, linear_quantized<DType::type>); \
   }
-TANDEM_DEFINE(DType::kQ2_K, q2_k)
-TANDEM_DEFINE(DType::kQ3_K, q3_k)
-TANDEM_DEFINE(DType::kQ4_K, q4_k)
-TANDEM_DEFINE(DType::kQ5_K, q5_k)
-TANDEM_DEFINE(DType::kQ6_K, q6_k)
-TANDEM_DEFINE(DType::kIQ4_XS, iq4_xs)
-#undef TANDEM_DEFINE
+#include "kernels/linear/types_blocks256.inc"
 
 }  // namespace tandem::kernels

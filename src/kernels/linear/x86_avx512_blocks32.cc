@@ -5,19 +5,12 @@
 
 namespace tandem::kernels {
 
-#define TANDEM_DEFINE(type, name)                                               \
-  void linear_##name##_i8_16_avx512_vnni(const LinearArgs& a) noexcept {        \
-    using namespace avx512;                                                     \
-    linear_many<Widened<type, CodeForm::kUnsigned>>(a, linear_quantized<type>); \
+#define TANDEM_TYPE(type, name)                                                               \
+  void linear_##name##_i8_16_avx512_vnni(const LinearArgs& a) noexcept {                      \
+    using namespace avx512;                                                                   \
+    linear_many<Widened<DType::type, CodeForm::kUnsigned>>(a, linear_quantized<DType::type>); \
   }
-TANDEM_DEFINE(DType::kQ4_0, q4_0)
-TANDEM_DEFINE(DType::kQ4_1, q4_1)
-TANDEM_DEFINE(DType::kQ5_0, q5_0)
-TANDEM_DEFINE(DType::kQ5_1, q5_1)
-TANDEM_DEFINE(DType::kQ8_0, q8_0)
-TANDEM_DEFINE(DType::kIQ4_NL, iq4_nl)
-TANDEM_DEFINE(DType::kMXFP4, mxfp4)
-#undef TANDEM_DEFINE
+#include "kernels/linear/types_blocks32.inc"
 
 void linear_q2_0_i8_16_avx512_vnni(const LinearArgs& a) noexcept {
   avx512::linear_quantized<DType::kQ2_0>(a);

@@ -4,9 +4,9 @@
 
 #include "device/device.h"
 
-namespace tandem::testing {
+namespace tandem {
 
-/// A device that hands every call to another; tests override what they bend.
+/// A device that hands every call to another; subclasses override what they bend.
 class ForwardingDevice : public Device {
  public:
   explicit ForwardingDevice(std::unique_ptr<Device> inner) : inner_(std::move(inner)) {}
@@ -40,4 +40,4 @@ class ForwardingDevice : public Device {
   std::unique_ptr<Device> inner_;
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem
