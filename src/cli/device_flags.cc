@@ -104,7 +104,7 @@ Result<void> apply(const DeviceFlags& flags, EngineOptions& options) {
     if (flags.fault.empty() && flags.require_npu != "all") return {};
     return failure(ErrorCode::kUnsupported,
                    "there is no NPU here: this build runs on the processor, and on simulated NPUs "
-                   "with --soc");
+                   "with --soc; tandem doctor tells which nodes and libraries of NPUs there are");
   }
   TANDEM_TRY(const auto profile, open_profile(flags));
   options.devices =

@@ -21,6 +21,7 @@ std::vector<Finding> findings() {
                             fmt::format("{}; kernels in use: {}", CpuFeatures::detect().to_string(),
                                         kernels::to_string(best_isa()))}};
   for (Finding& f : examine_machine("/")) out.push_back(std::move(f));
+  for (Finding& f : examine_vendor_libraries()) out.push_back(std::move(f));
   return out;
 }
 

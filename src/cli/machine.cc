@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "device/vendor_library.h"
+
 namespace tandem::cli {
 namespace {
 
@@ -56,6 +58,13 @@ Finding device_nodes(const fs::path& root, const char* subject, const char* fold
   const auto found = entries_starting_with(root / folder, prefix);
   if (found.empty()) return {subject, false, missing};
   return {subject, true, fmt::format("/{}: {}", folder, names(found))};
+}
+
+/// What drives an NPU from a program. Tried in a process of its own: some crash or hang where their
+/// hardware is missing.
+Finding vendor_library(const char* subject, const char* library) {
+  const LibraryProbe probe = probe_vendor_library(library);
+  return {subject, probe.outcome == LibraryProbe::Outcome::kLoads, probe.sentence};
 }
 
 Finding energy_counters(const fs::path& root) {
@@ -120,6 +129,14 @@ std::vector<Finding> examine_machine(const std::string& root_path) {
       battery(root),
       thermal_zones(root),
   };
+}
+
+std::vector<Finding> examine_vendor_libraries() {
+  return {vendor_library("Hexagon library", "libQnnHtp.so"),
+          vendor_library("Intel NPU library", "libze_intel_npu.so.1"),
+          vendor_library("AMD NPU library", "libxrt_core.so.2"),
+          vendor_library("Rockchip library", "librkllmrt.so"),
+          vendor_library("ONNX Runtime", "libonnxruntime.so")};
 }
 
 }  // namespace tandem::cli

@@ -16,4 +16,7 @@ struct Finding {
 /// memory, NPUs, their drivers, energy and temperature sensors. Reads only.
 std::vector<Finding> examine_machine(const std::string& root);
 
+/// Whether the libraries that drive NPUs load on this machine.
+std::vector<Finding> examine_vendor_libraries();
+
 }  // namespace tandem::cli
