@@ -102,11 +102,13 @@ function(tandem_fuzzer name)
 endfunction()
 
 # Flags of each row of kernels/isa.h; a source file of that row gets these and no other source does.
-# Sanitizers make optimised, unrolled kernels take minutes to compile each; watching the scopes of
-# thousands of vector temporaries costs most of that and finds nothing that guard pages would not.
+# Sanitizers make optimised, unrolled kernels take minutes to compile each: watching the scopes of
+# thousands of vector temporaries, and every pointer of thousands of loads twice. What those find, the
+# address sanitizer finds when the load happens.
 set(TANDEM_KERNEL_OPTIMIZATION -O3)
 if(TANDEM_SANITIZE)
-  set(TANDEM_KERNEL_OPTIMIZATION -O1 -fno-sanitize-address-use-after-scope)
+  set(TANDEM_KERNEL_OPTIMIZATION -O1 -g1 -fno-sanitize-address-use-after-scope
+      -fno-sanitize=null,alignment,object-size,pointer-overflow)
 endif()
 set(TANDEM_AVX2_FLAGS -mavx2 -mfma -mf16c ${TANDEM_KERNEL_OPTIMIZATION})
 set(TANDEM_AVX512_FLAGS -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl
