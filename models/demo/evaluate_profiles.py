@@ -3,6 +3,9 @@
 docs/npu_sim.md.
 
     models/demo/evaluate_profiles.py [--build build] [--type q8_0] [--limit 40]
+    models/demo/evaluate_profiles.py --calibrate TEXT --soc cortex-m85-ethos-u85
+
+With --calibrate the converted model has activation ranges, which NPUs with static scales need.
 """
 
 import argparse
@@ -45,6 +48,8 @@ def main() -> None:
     parser.add_argument("--build", default=str(HERE.parent.parent / "build"))
     parser.add_argument("--type", default="q8_0", help="weights of the model (%(default)s); f16: "
                         "the bundled file")
+    parser.add_argument("--calibrate", metavar="TEXT", help="store activation ranges over TEXT")
+    parser.add_argument("--activations-16", metavar="PATTERN", help="inputs to take in 16 bits")
     parser.add_argument("--limit", type=int, default=40, help="rows of each set (%(default)s)")
     parser.add_argument("--soc", action="append", help="only these profiles")
     args = parser.parse_args()
@@ -54,7 +59,10 @@ def main() -> None:
         model = str(HERE / "demo-f16.gguf")
         if args.type != "f16":
             source, model = model, f"{scratch}/demo.gguf"
-            run(tandem, "convert", source, "--quant", args.type, "-o", model)
+            calibration = ["--calibrate", args.calibrate] if args.calibrate else []
+            if args.activations_16:
+                calibration += ["--activations-16", args.activations_16]
+            run(tandem, "convert", source, "--quant", args.type, "-o", model, *calibration)
         print(f"weights {args.type}, {args.limit} rows of each set; simulated chips, real results\n")
         print("| profile | nodes on the NPU | arithmetic | perplexity | "
               + " | ".join(name.removeprefix("eval_") for name in SETS) + " |")

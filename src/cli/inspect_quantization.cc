@@ -113,7 +113,7 @@ std::string activations_text(const Result<LinearInputs>& read, const InspectOpti
   for (const LinearInput& input : read->inputs) {
     if (!passes_filter(input.weight, options.filter)) continue;
     table.add({input.weight, fmt::format("{:.4g}", input.minimum),
-               fmt::format("{:.4g}", input.maximum), fmt::format("{:.4g}", input.static_scale(8)),
+               fmt::format("{:.4g}", input.maximum), fmt::format("{:.4g}", input.static_scale(127)),
                input.wide ? "16" : "8", channels_text(input.outlier_channels, options.full)});
   }
   return fmt::format("\nactivations ({} inputs; outliers from {:g} times the rms)\n",
@@ -153,7 +153,7 @@ Json activations_json(const Result<LinearInputs>& read, const InspectOptions& op
     out["inputs"].push_back({{"weight", input.weight},
                              {"minimum", input.minimum},
                              {"maximum", input.maximum},
-                             {"int8_scale", input.static_scale(8)},
+                             {"int8_scale", input.static_scale(127)},
                              {"bits", input.wide ? 16 : 8},
                              {"outlier_channels", input.outlier_channels}});
   }

@@ -54,11 +54,6 @@ Result<void> hand_out_channels(const Metadata& metadata, LinearInputs& out) {
 
 }  // namespace
 
-float LinearInput::static_scale(uint32_t bits) const {
-  const float largest = std::max(std::fabs(minimum), std::fabs(maximum));
-  return largest / static_cast<float>((1u << (bits - 1)) - 1);
-}
-
 const LinearInput* LinearInputs::find(std::string_view weight) const {
   const auto found = std::ranges::find(inputs, weight, &LinearInput::weight);
   return found == inputs.end() ? nullptr : &*found;

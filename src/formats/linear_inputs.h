@@ -1,25 +1,13 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "formats/metadata.h"
+#include "tensor/linear_input.h"
 
 namespace tandem {
-
-/// What calibration saw at the input of one linear (docs/convert.md, "Calibration").
-struct LinearInput {
-  std::string weight;                           ///< name of the weight that reads it
-  float minimum = 0, maximum = 0;               ///< over all channels and tokens
-  std::vector<uint32_t> outlier_channels = {};  ///< rising
-  bool wide = false;                            ///< the user wants 16 bits here
-
-  /// The scale of a static symmetric code of `bits` bits that covers the range: a device multiplies
-  /// codes in [-(2^(bits-1) - 1), 2^(bits-1) - 1] by it. 0 for a range of 0.
-  float static_scale(uint32_t bits) const;
-};
 
 /// The inputs that a file describes, in its order.
 struct LinearInputs {

@@ -37,9 +37,9 @@ TEST(LinearInputs, RoundTrip) {
 TEST(LinearInputs, StaticScalesCoverTheRange) {
   const auto read = read_linear_inputs(three_inputs());
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->inputs[2].static_scale(8), 2.0f);  // 254 / 127
-  EXPECT_EQ(read->inputs[0].static_scale(16), 3.0f / 32767);
-  EXPECT_EQ(read->inputs[1].static_scale(8), 0.0f);
+  EXPECT_EQ(read->inputs[2].static_scale(127), 2.0f);  // 254 / 127
+  EXPECT_EQ(read->inputs[0].static_scale(32767), 3.0f / 32767);
+  EXPECT_EQ(read->inputs[1].static_scale(127), 0.0f);
 }
 
 TEST(LinearInputs, FilesWithoutThemHaveNone) {

@@ -13,6 +13,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/rope/rope.h"
 #include "tensor/dtype.h"
+#include "tensor/linear_input.h"
 
 namespace tandem {
 
@@ -63,6 +64,8 @@ struct Weight {
   /// null for weights that are not nested or are to be read at INT4 only.
   std::shared_ptr<const NestedTensor> nested = {};
   uint32_t first_nested_row = 0;
+  /// What calibration saw at the input of a linear with this weight; null where nothing did.
+  std::shared_ptr<const LinearInput> input = {};
 };
 
 /// Rotation frequencies of one kind of layer: the angle of pair p at position t is

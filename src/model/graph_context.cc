@@ -81,7 +81,21 @@ Result<WeightId> GraphContext::matrix_rows(const char* name, uint32_t total, uin
                 model_.file().files[found->file]};
   if (planes_ == WeightPlanes::kBoth) weight.nested = found->nested;
   weight.first_nested_row = first;
+  TANDEM_TRY(weight.input, linear_input(full, columns));
   return add(std::move(weight));
+}
+
+Result<std::shared_ptr<const LinearInput>> GraphContext::linear_input(const std::string& name,
+                                                                      uint32_t columns) const {
+  const LinearInput* found = model_.linear_inputs().find(name);
+  if (found == nullptr) return nullptr;
+  for (const uint32_t channel : found->outlier_channels) {
+    if (channel < columns) continue;
+    return failure(ErrorCode::kCorruptFile,
+                   "{}: tandem.activations.outlier_channels has channel {} of '{}', which has {}",
+                   metadata().source(), channel, name, columns);
+  }
+  return std::make_shared<const LinearInput>(*found);
 }
 
 Result<WeightId> GraphContext::vector(const char* name, uint32_t length) {

@@ -52,6 +52,9 @@ class GraphContext {
  private:
   std::string full_name(const char* name) const;
   Result<const TensorView*> tensor(const std::string& name, uint64_t columns, uint64_t rows) const;
+  /// What calibration saw at the input of a matrix; null when nothing did.
+  Result<std::shared_ptr<const LinearInput>> linear_input(const std::string& name,
+                                                          uint32_t columns) const;
   Result<WeightId> vector_part(const char* name, uint32_t total, uint32_t first, uint32_t length);
   WeightId add(Weight weight);
 

@@ -42,6 +42,7 @@ Result<std::shared_ptr<const Model>> Model::from_file(ModelFile file, const Mode
   model->file_ = std::move(file);
   const Metadata& metadata = model->metadata();
   for (const TensorView& t : model->file_.tensors) model->tensors_by_name_.emplace(t.name, &t);
+  TANDEM_TRY(model->linear_inputs_, read_linear_inputs(metadata));
   TANDEM_TRY(const std::string architecture, metadata.string("general.architecture"));
   auto found = find_architecture(architecture);
   if (!found) return tl::unexpected(found.error().within(metadata.source()));

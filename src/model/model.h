@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "formats/linear_inputs.h"
 #include "formats/nested_section.h"
 #include "graph/graph.h"
 #include "model/hyperparameters.h"
@@ -33,6 +34,8 @@ class Model : public std::enable_shared_from_this<Model> {
 
   const Metadata& metadata() const { return file_.metadata; }
   const ModelFile& file() const { return file_; }
+  /// What calibration stored about activations; empty where it did not run.
+  const LinearInputs& linear_inputs() const { return linear_inputs_; }
   const Hyperparameters& hyperparameters() const { return hyperparameters_; }
   const Architecture& architecture() const { return *architecture_; }
   /// Null for a file without a vocabulary; ids are then the only way in and out.
@@ -51,6 +54,7 @@ class Model : public std::enable_shared_from_this<Model> {
   Model() = default;
 
   ModelFile file_;
+  LinearInputs linear_inputs_;
   Hyperparameters hyperparameters_;
   const Architecture* architecture_ = nullptr;
   std::unique_ptr<const Tokenizer> tokenizer_;

@@ -133,6 +133,37 @@ TEST(Model, MissingAndMisshapenTensorsAreNamed) {
       << misshapen.error().message;
 }
 
+TEST(Model, StoredRangesReachTheirWeights) {
+  const auto model = testing::make_tiny_model(tiny_shape("qwen3"));
+  const auto graph_with = [&](std::vector<uint32_t> outlier_channels) {
+    ModelFile file = model->file();
+    store_linear_inputs(
+        {.outlier_factor = 20.0f,
+         .inputs = {{"blk.1.ffn_down.weight", -2.0f, 5.0f, std::move(outlier_channels), true}}},
+        file.metadata);
+    const auto calibrated = Model::from_file(std::move(file));
+    EXPECT_TRUE(calibrated) << calibrated.error().message;
+    return build_graph(**calibrated, Phase::kPrefill);
+  };
+  const auto graph = graph_with({4});
+  ASSERT_TRUE(graph) << graph.error().message;
+  size_t n_described = 0;
+  for (const Weight& weight : graph->weights) {
+    if (weight.input == nullptr) continue;
+    ++n_described;
+    EXPECT_EQ(weight.name, "blk.1.ffn_down.weight");
+    EXPECT_EQ(weight.input->maximum, 5.0f);
+    EXPECT_TRUE(weight.input->wide);
+  }
+  EXPECT_EQ(n_described, 1u);
+
+  const auto beyond = graph_with({4, 96});
+  ASSERT_FALSE(beyond);
+  EXPECT_NE(beyond.error().message.find("channel 96 of 'blk.1.ffn_down.weight', which has 96"),
+            std::string::npos)
+      << beyond.error().message;
+}
+
 // A10 and the pattern keys: which layers slide.
 TEST(Gemma, SlidingLayersFollowThePattern) {
   ModelShape shape = tiny_shape("gemma3");

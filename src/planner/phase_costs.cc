@@ -16,6 +16,8 @@ using Signature = std::vector<uint64_t>;
 void append_weight(const Graph& graph, WeightId id, Signature& out) {
   const Weight& w = graph.weights[id];
   out.insert(out.end(), {static_cast<uint64_t>(w.type), w.rows, w.columns, w.bytes.size()});
+  const LinearInput* input = w.input.get();
+  out.push_back(input == nullptr ? 0 : 1 + 2 * input->wide + 4 * !input->outlier_channels.empty());
 }
 
 void append_state(const Graph& graph, StateId id, Signature& out) {

@@ -11,6 +11,10 @@ std::optional<double> find(const TypeTable& table, NumericType type) {
   return std::nullopt;
 }
 
+const char* to_string(ActivationScale scale) {
+  return scale == ActivationScale::kStatic ? "static" : "dynamic";
+}
+
 const char* to_string(Dataflow dataflow) {
   switch (dataflow) {
     case Dataflow::kWeightStationary:

@@ -104,16 +104,24 @@ struct PowerStateProfile {
   double wake_s = 0;       ///< from this state to the first active one
 };
 
+/// What the scale of an integer activation code belongs to.
+enum class ActivationScale : uint8_t {
+  kDynamic,  ///< computed from the activations: a group of 32 with int8, a row with int16
+  kStatic,   ///< one for the tensor, from the ranges that calibration stored in the model
+};
+const char* to_string(ActivationScale scale);
+
 /// What the unit's driver accepts for one kind of node.
 struct OperatorRule {
   Op op;
   std::vector<NumericType> activations;
-  std::vector<NumericType> weights;  ///< linear and embed only
-  uint32_t n_multiple = 1;           ///< outputs must be a multiple
-  uint32_t k_multiple = 1;           ///< reduction must be a multiple
-  uint64_t max_rows = 0;             ///< tokens at once; 0: no limit
-  uint64_t max_dimension = 0;        ///< of N and K; 0: no limit
-  std::string since_driver;          ///< empty: every version
+  std::vector<NumericType> weights;                              ///< linear and embed only
+  ActivationScale activation_scale = ActivationScale::kDynamic;  ///< linear only
+  uint32_t n_multiple = 1;                                       ///< outputs must be a multiple
+  uint32_t k_multiple = 1;                                       ///< reduction must be a multiple
+  uint64_t max_rows = 0;                                         ///< tokens at once; 0: no limit
+  uint64_t max_dimension = 0;                                    ///< of N and K; 0: no limit
+  std::string since_driver;                                      ///< empty: every version
 };
 
 struct NpuLimits {

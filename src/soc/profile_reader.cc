@@ -121,6 +121,15 @@ DmaProfile read_dma(Fields f) {
   return out;
 }
 
+ActivationScale read_activation_scale(Fields& f) {
+  const std::string name = f.text_or("activation_scale", to_string(ActivationScale::kDynamic));
+  for (const auto scale : {ActivationScale::kDynamic, ActivationScale::kStatic}) {
+    if (name == to_string(scale)) return scale;
+  }
+  f.fail("activation_scale", fmt::format("\"{}\" is not known; known are dynamic, static", name));
+  return ActivationScale::kDynamic;
+}
+
 OperatorRule read_operator(Fields f) {
   OperatorRule out{};
   const std::string name = f.text("op");
@@ -137,6 +146,7 @@ OperatorRule read_operator(Fields f) {
   out.activations = f.types("activations");
   if (out.activations.empty()) f.fail("activations", "names no type");
   out.weights = f.types("weights");
+  out.activation_scale = read_activation_scale(f);
   out.n_multiple = f.count_or("n_multiple", 1, 65536, 1);
   out.k_multiple = f.count_or("k_multiple", 1, 65536, 1);
   out.max_rows = f.count_or("max_rows", 0, 1 << 30, 0);

@@ -117,6 +117,23 @@ TEST(SocProfile, VariantsHaveAtMostThreeParameters) {
   EXPECT_THAT(with_variant(*profile, "other").error().message, HasSubstr("known are own"));
 }
 
+TEST(SocProfile, ScalesOfActivationsAreDynamicUnlessTheFileSaysStatic) {
+  Json json = good();
+  auto& rule = json["npus"][0]["operators"][0];
+  const auto scale_of = [&] {
+    const auto profile = parse_profile(json.dump(), "phone.json");
+    EXPECT_TRUE(profile) << profile.error().message;
+    return profile->npus[0].operators[0].activation_scale;
+  };
+  EXPECT_EQ(scale_of(), ActivationScale::kDynamic);
+  rule["activation_scale"] = "static";
+  EXPECT_EQ(scale_of(), ActivationScale::kStatic);
+  rule["activation_scale"] = "per_mille";
+  EXPECT_EQ(error_of(json),
+            "phone.json: npus[0].operators[0].activation_scale: \"per_mille\" is not known; known "
+            "are dynamic, static");
+}
+
 TEST(SocProfile, BrokenTextIsAnError) {
   EXPECT_THAT(parse_profile("{", "a.json").error().message, HasSubstr("a.json: not JSON"));
   EXPECT_EQ(parse_profile("[]", "a.json").error().message, "a.json: document: [] is not an object");

@@ -41,6 +41,9 @@ CaseResult check_case(Device& device, const OpCase& op_case, double bound);
 /// mean square of 8e-5 of the row's; a dot product keeps the ratio.
 inline constexpr double kDefaultBound = 5e-4;
 
+/// The tested output on a device; empty when it failed.
+std::vector<float> results_of(Device& device, const OpCase& op_case);
+
 /// Whether two devices give the same bits.
 bool same_results(Device& a, Device& b, const OpCase& op_case);
 

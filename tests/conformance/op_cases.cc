@@ -19,7 +19,9 @@ class CaseBuilder {
 
   GraphBuilder build;
 
-  WeightId weight(DType type, uint32_t rows, uint32_t columns) {
+  /// `input` as calibration would have described it.
+  WeightId weight(DType type, uint32_t rows, uint32_t columns,
+                  std::shared_ptr<const LinearInput> input = nullptr) {
     std::normal_distribution<float> normal;
     std::vector<float> row(columns);
     std::vector<std::byte> bytes(row_bytes(type, columns) * rows);
@@ -28,8 +30,10 @@ class CaseBuilder {
       encode_row(type, row.data(), bytes.data() + r * row_bytes(type, columns), columns);
     }
     storage_.push_back(std::move(bytes));
-    return build.add_weight(
-        {fmt::format("w{}", storage_.size()), type, rows, columns, storage_.back(), nullptr});
+    Weight weight{
+        fmt::format("w{}", storage_.size()), type, rows, columns, storage_.back(), nullptr};
+    weight.input = std::move(input);
+    return build.add_weight(std::move(weight));
   }
 
   /// A value of random rows, another one each time.
@@ -75,6 +79,28 @@ void add_linear_cases(std::vector<OpCase>& out) {
         out.push_back(c.finish(fmt::format("linear {} [{},256]{} rows {}", type.name, n,
                                            has_bias ? " bias" : "", n_rows),
                                y, 1, {n_rows}, {0}));
+      }
+    }
+  }
+}
+
+/// Linears with stored ranges. The inputs are normal numbers: 4.2 covers all but a few.
+void add_calibrated_cases(std::vector<OpCase>& out) {
+  const LinearInput narrow{"w", -4.2f, 4.0f, {}, false}, wide{"w", -4.2f, 4.0f, {}, true},
+      outliers{"w", -4.2f, 4.0f, {3, 200}, false};
+  const std::pair<const char*, const LinearInput*> inputs[] = {
+      {"calibrated", &narrow}, {"wide", &wide}, {"outliers", &outliers}};
+  for (const auto& [name, input] : inputs) {
+    for (const DType type : {DType::kQ8_0, DType::kQ4_K, DType::kF16}) {
+      for (uint32_t n_rows : kRowCounts) {
+        CaseBuilder c(Phase::kPrefill);
+        const ValueId x = c.input(256);
+        const WeightId bias = c.weight(DType::kF32, 1, 40);
+        const WeightId w = c.weight(type, 40, 256, std::make_shared<LinearInput>(*input));
+        const ValueId y = c.build.linear("linear", x, w, bias);
+        out.push_back(
+            c.finish(fmt::format("linear {} {} rows {}", tandem::name(type), name, n_rows), y, 1,
+                     {n_rows}, {0}));
       }
     }
   }
@@ -212,6 +238,7 @@ std::vector<OpCase> all_op_cases() {
   std::vector<OpCase> out;
   add_embed_cases(out);
   add_linear_cases(out);
+  add_calibrated_cases(out);
   add_norm_cases(out);
   add_rope_cases(out);
   add_elementwise_cases(out);

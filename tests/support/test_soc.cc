@@ -4,7 +4,8 @@ namespace tandem::testing {
 
 using soc::NumericType;
 
-std::shared_ptr<const soc::SocProfile> make_test_soc(NumericType activations) {
+std::shared_ptr<const soc::SocProfile> make_test_soc(NumericType activations,
+                                                     soc::ActivationScale scale) {
   soc::SocProfile out;
   out.name = "test-soc";
   out.title = "A made-up chip";
@@ -27,6 +28,7 @@ std::shared_ptr<const soc::SocProfile> make_test_soc(NumericType activations) {
   npu.array.clock_hz = 1e9;
   npu.array.rates = {{NumericType::kInt8, NumericType::kInt8, 1},
                      {NumericType::kInt16, NumericType::kInt8, 2},
+                     {NumericType::kFp8, NumericType::kFp8, 1},
                      {NumericType::kFp16, NumericType::kFp16, 4},
                      {NumericType::kBf16, NumericType::kBf16, 4}};
   npu.vector.clock_hz = 1e9;
@@ -40,8 +42,10 @@ std::shared_ptr<const soc::SocProfile> make_test_soc(NumericType activations) {
     soc::OperatorRule rule{};
     rule.op = static_cast<Op>(i);
     rule.activations = {activations};
+    rule.activation_scale = scale;
     rule.weights = {NumericType::kInt2, NumericType::kInt4, NumericType::kInt8};
     if (!soc::is_integer(activations)) {
+      rule.weights.push_back(NumericType::kFp8);
       rule.weights.push_back(NumericType::kFp16);
       rule.weights.push_back(NumericType::kBf16);
     }

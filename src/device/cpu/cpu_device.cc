@@ -42,7 +42,8 @@ struct Processor {
 class CpuDevice : public Device {
  public:
   CpuDevice(std::shared_ptr<Processor> processor, ArithmeticOf arithmetic)
-      : processor_(std::move(processor)), arithmetic_(std::move(arithmetic)) {
+      : processor_(std::move(processor)),
+        arithmetic_(arithmetic ? std::move(arithmetic) : own_arithmetic) {
     const kernels::Isa isa = processor_->kernels.isa;
     capabilities_.name = "cpu";
     capabilities_.description = processor_name();
@@ -136,6 +137,12 @@ class CpuDevice : public Device {
 };
 
 }  // namespace
+
+LinearArithmetic own_arithmetic(const Weight& weight) {
+  const bool is_wide = weight.input != nullptr && weight.input->wide;
+  return is_wide && kernels::uses_quantized_activations(weight.type) ? LinearArithmetic::kInt16Rows
+                                                                     : LinearArithmetic::kGroups;
+}
 
 bool can_run(kernels::Isa isa) {
   static const CpuFeatures features = CpuFeatures::detect();

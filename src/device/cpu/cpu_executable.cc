@@ -99,12 +99,34 @@ class Lowering {
 
   Result<void> lower_linear(const Node& node, const LinearAttributes& a) {
     const Weight& weight = graph_.weights[a.weight];
-    if (arithmetic_) {
-      const LinearArithmetic arithmetic = arithmetic_(weight);
-      if (arithmetic == LinearArithmetic::kInt16Rows) return lower_int16(node, a);
-      if (arithmetic == LinearArithmetic::kF16) return lower_rounded(node, a, DType::kF16);
-      if (arithmetic == LinearArithmetic::kBf16) return lower_rounded(node, a, DType::kBF16);
+    const LinearArithmetic arithmetic = arithmetic_(weight);
+    if (arithmetic != own_arithmetic(weight)) out_.matches_reference_ = false;
+    switch (arithmetic) {
+      case LinearArithmetic::kGroups:
+        return lower_groups(node, a);
+      case LinearArithmetic::kInt16Rows:
+        return lower_coded(node, a, {kInt16CodeMax, -1});
+      case LinearArithmetic::kInt8Static:
+        return lower_coded(node, a, {kInt8CodeMax, static_scale_of(weight, kInt8CodeMax)});
+      case LinearArithmetic::kInt16Static:
+        return lower_coded(node, a, {kInt16CodeMax, static_scale_of(weight, kInt16CodeMax)});
+      case LinearArithmetic::kF16:
+        return lower_rounded(node, a, DType::kF16);
+      case LinearArithmetic::kBf16:
+        return lower_rounded(node, a, DType::kBF16);
+      case LinearArithmetic::kMxfp8:
+        return lower_rounded(node, a, DType::kMXFP8);
     }
+    TANDEM_CHECK(false);
+  }
+
+  static float static_scale_of(const Weight& weight, int largest_code) {
+    TANDEM_CHECK(weight.input != nullptr);
+    return weight.input->static_scale(largest_code);
+  }
+
+  Result<void> lower_groups(const Node& node, const LinearAttributes& a) {
+    const Weight& weight = graph_.weights[a.weight];
     const kernels::LinearRow* kernel = kernels::select_linear(kernels_.isa, weight.type);
     TANDEM_CHECK(kernel != nullptr);
     TANDEM_TRY(auto packed, weights_.packed(weight, pool_));
@@ -136,7 +158,7 @@ class Lowering {
     return {};
   }
 
-  Result<void> lower_int16(const Node& node, const LinearAttributes& a) {
+  Result<void> lower_coded(const Node& node, const LinearAttributes& a, CodeFormat format) {
     const Weight& weight = graph_.weights[a.weight];
     const kernels::LinearRow* kernel = kernels::select_linear(kernels_.isa, weight.type);
     TANDEM_CHECK(kernel != nullptr && kernels::uses_quantized_activations(weight.type));
@@ -145,11 +167,10 @@ class Lowering {
     out_.low_plane_bytes_ += packed->low.size();
     out_.needs_.quantized_columns = std::max<size_t>(out_.needs_.quantized_columns, weight.columns);
     out_.needs_.partial_columns = std::max<size_t>(out_.needs_.partial_columns, weight.rows);
-    out_.matches_reference_ = false;
     quantized_.reset();  // the codes in the scratch are of another kind
     std::vector<float> bias;
     if (a.bias) bias = decode_vector(graph_.weights[*a.bias]);
-    return add<Int16LinearStep>(node, *kernel, kernels::select_nested(kernels_.isa),
+    return add<CodedLinearStep>(node, format, *kernel, kernels::select_nested(kernels_.isa),
                                 std::move(packed), std::move(bias), node.inputs[0], *node.output);
   }
 
@@ -158,7 +179,6 @@ class Lowering {
     const kernels::LinearRow* kernel = kernels::select_linear(kernels_.isa, type);
     TANDEM_CHECK(kernel != nullptr);
     TANDEM_TRY(auto packed, weights_.packed_as(weight, type, pool_));
-    out_.matches_reference_ = false;
     out_.weight_bytes_ += packed->n_bytes();
     out_.needs_.partial_columns = std::max<size_t>(out_.needs_.partial_columns, weight.columns);
     std::vector<float> bias;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "device/cpu/linear_arithmetic.h"
 #include "tensor/convert.h"
 
 namespace tandem {
@@ -13,33 +15,18 @@ namespace {
 
 constexpr size_t kChunksPerThread = 8;  // as LinearStep
 
-// A code is 255 high + low with both halves in [-127, 127], the range that the int8 kernels take.
+// A 16-bit code is 255 high + low with both halves in [-127, 127], what the int8 kernels take.
 constexpr int kHalfBase = 255;
-constexpr int kHalfMax = 127;
-constexpr float kCodeMax = kHalfBase * kHalfMax + kHalfMax;  // 32512
-
-/// max|x| of a row over the largest code; 0 for a row of zeros, NaN when some element is not
-/// finite.
-float row_scale(const float* x, size_t n) {
-  float most = 0;
-  for (size_t i = 0; i < n; ++i) {
-    if (!std::isfinite(x[i])) return std::numeric_limits<float>::quiet_NaN();
-    most = std::max(most, std::fabs(x[i]));
-  }
-  return most / kCodeMax;
-}
+static_assert(kInt16CodeMax == kHalfBase * kInt8CodeMax + kInt8CodeMax);
 
 /// Nearest, ties to even, saturated.
-int code_of(float x, float inverse_scale) {
-  const float code = std::nearbyint(x * inverse_scale);
-  return static_cast<int>(std::clamp(code, -kCodeMax, kCodeMax));
+int code_of(float x, float inverse_scale, int largest) {
+  const auto limit = static_cast<float>(largest);
+  return static_cast<int>(std::clamp(std::nearbyint(x * inverse_scale), -limit, limit));
 }
 
 /// round(code / 255), so that the rest is within [-127, 127].
-int high_of(int code) {
-  const int shifted = code + kHalfBase * kHalfMax + kHalfMax;  // >= 0
-  return shifted / kHalfBase - kHalfMax;
-}
+int high_of(int code) { return (code + kInt16CodeMax) / kHalfBase - kInt8CodeMax; }
 
 template <class Run>
 void over_tiles(const StepContext& c, size_t n, const Run& run) {
@@ -52,36 +39,49 @@ void over_tiles(const StepContext& c, size_t n, const Run& run) {
 
 }  // namespace
 
-void Int16LinearStep::quantize(const StepContext& c, Half half) const {
+/// The row's scale: NaN when some element is not finite, 0 for a row of zeros without a static one.
+float CodedLinearStep::scale_of(const float* x, size_t k) const {
+  float most = 0;
+  for (size_t i = 0; i < k; ++i) {
+    if (!std::isfinite(x[i])) return std::numeric_limits<float>::quiet_NaN();
+    most = std::max(most, std::fabs(x[i]));
+  }
+  if (format_.static_scale >= 0) return format_.static_scale;
+  return most / static_cast<float>(format_.largest);
+}
+
+void CodedLinearStep::quantize_row(const float* x, size_t k, Part part,
+                                   kernels::QuantizedActivations out) const {
+  const float scale = scale_of(x, k);
+  const bool has_codes = scale > 0;  // neither zero nor NaN
+  const float inverse = has_codes ? 1.0f / scale : 0.0f;
+  for (size_t i = 0; i < k; ++i) {
+    const int code = has_codes ? code_of(x[i], inverse, format_.largest) : 0;
+    const int high = part == Part::kWhole ? 0 : high_of(code);
+    out.codes[i] = static_cast<int8_t>(part == Part::kHigh ? high : code - kHalfBase * high);
+  }
+  const float of_part = part == Part::kHigh ? scale * kHalfBase : scale;
+  std::fill_n(out.scales, k / kernels::kActivationGroup, of_part);
+  for (size_t h = 0; h < k / kernels::kActivationHalf; ++h) {
+    const int8_t* half = out.codes + h * kernels::kActivationHalf;
+    out.sums[h] = static_cast<int16_t>(std::accumulate(half, half + kernels::kActivationHalf, 0));
+  }
+}
+
+void CodedLinearStep::quantize(const StepContext& c, Part part) const {
   const size_t k = c.width(input_);
   const kernels::QuantizedActivations all = c.scratch.quantized();
   c.pool.parallel_for(c.n_rows(input_), 4, [&](size_t begin, size_t end, int) {
     for (size_t row = begin; row < end; ++row) {
-      const float* x = c.value(input_) + row * k;
-      const float scale = row_scale(x, k);
-      const bool has_codes = scale > 0;  // neither zeros nor NaN
-      const float inverse = has_codes ? 1.0f / scale : 0.0f;
-      int8_t* codes = all.codes + row * k;
-      for (size_t i = 0; i < k; ++i) {
-        const int code = has_codes ? code_of(x[i], inverse) : 0;
-        const int high = high_of(code);
-        codes[i] = static_cast<int8_t>(half == Half::kHigh ? high : code - kHalfBase * high);
-      }
-      const float of_half = half == Half::kHigh ? scale * kHalfBase : scale;
-      std::fill_n(all.scales + row * k / kernels::kActivationGroup, k / kernels::kActivationGroup,
-                  of_half);
-      for (size_t h = 0; h < k / kernels::kActivationHalf; ++h) {
-        int sum = 0;
-        for (size_t i = 0; i < kernels::kActivationHalf; ++i) {
-          sum += codes[h * kernels::kActivationHalf + i];
-        }
-        all.sums[row * k / kernels::kActivationHalf + h] = static_cast<int16_t>(sum);
-      }
+      const size_t first = row * k;
+      quantize_row(c.value(input_) + first, k, part,
+                   {all.codes + first, all.scales + first / kernels::kActivationGroup,
+                    all.sums + first / kernels::kActivationHalf});
     }
   });
 }
 
-void Int16LinearStep::multiply(const StepContext& c, float* y, const float* bias) const {
+void CodedLinearStep::multiply(const StepContext& c, float* y, const float* bias) const {
   const kernels::PackedMatrix w = weight_->view(c.bindings.planes);
   const kernels::LinearFn run = w.low == nullptr ? kernel_.run : nested_.run;
   over_tiles(c, w.n, [&](size_t begin, size_t end) {
@@ -98,12 +98,17 @@ void Int16LinearStep::multiply(const StepContext& c, float* y, const float* bias
   });
 }
 
-void Int16LinearStep::run(const StepContext& c) const {
-  float* low = c.scratch.partial();
-  quantize(c, Half::kLow);
-  multiply(c, low, bias_.empty() ? nullptr : bias_.data());
-  quantize(c, Half::kHigh);
+void CodedLinearStep::run(const StepContext& c) const {
+  const float* bias = bias_.empty() ? nullptr : bias_.data();
   float* y = c.value(output_);
+  if (format_.largest == kInt8CodeMax) {
+    quantize(c, Part::kWhole);
+    return multiply(c, y, bias);
+  }
+  float* low = c.scratch.partial();
+  quantize(c, Part::kLow);
+  multiply(c, low, bias);
+  quantize(c, Part::kHigh);
   multiply(c, y, nullptr);
   const size_t n = c.n_rows(output_) * c.width(output_);
   c.pool.parallel_for(n, 16384, [&](size_t begin, size_t end, int) {

@@ -13,13 +13,20 @@ namespace tandem {
 /// (docs/npu_sim.md). They work on one thread's slice at a time like LinearStep, and give the same
 /// bits for any split.
 
-/// Codes of 16 bits with one scale a row, as two passes of the int8 kernel.
-class Int16LinearStep : public Step {
+/// Integer codes that share one scale along K.
+struct CodeFormat {
+  int largest;         ///< kInt8CodeMax or kInt16CodeMax
+  float static_scale;  ///< for all rows; negative: each row's own, from its largest magnitude
+};
+
+/// Codes of 8 bits as one pass of the int8 kernel, of 16 bits as two.
+class CodedLinearStep : public Step {
  public:
-  Int16LinearStep(const kernels::LinearRow& kernel, const kernels::LinearRow& nested,
-                  std::shared_ptr<const PackedWeight> weight, std::vector<float> bias,
-                  ValueId input, ValueId output)
-      : kernel_(kernel),
+  CodedLinearStep(CodeFormat format, const kernels::LinearRow& kernel,
+                  const kernels::LinearRow& nested, std::shared_ptr<const PackedWeight> weight,
+                  std::vector<float> bias, ValueId input, ValueId output)
+      : format_(format),
+        kernel_(kernel),
         nested_(nested),
         weight_(std::move(weight)),
         bias_(std::move(bias)),
@@ -28,10 +35,13 @@ class Int16LinearStep : public Step {
   void run(const StepContext& context) const override;
 
  private:
-  enum class Half { kHigh, kLow };
-  void quantize(const StepContext& context, Half half) const;
+  enum class Part { kWhole, kHigh, kLow };
+  void quantize(const StepContext& context, Part part) const;
+  void quantize_row(const float* x, size_t k, Part part, kernels::QuantizedActivations out) const;
+  float scale_of(const float* x, size_t k) const;
   void multiply(const StepContext& context, float* y, const float* bias) const;
 
+  CodeFormat format_;
   const kernels::LinearRow& kernel_;
   const kernels::LinearRow& nested_;
   std::shared_ptr<const PackedWeight> weight_;

@@ -56,12 +56,36 @@ soc::OperatorUse use_of(const Graph& graph, const Node& node, const StepShape& s
   return use;
 }
 
-bool is_floating(NumericType type) { return !soc::is_integer(type); }
-
 /// Both planes of a nested weight are read as integers only.
-bool has_arithmetic(const soc::WorkTypes& types, const Weight& weight) {
-  if (weight.nested && !soc::is_integer(types.activations)) return false;
-  return arithmetic_of(types, weight.type).has_value();
+bool has_arithmetic(const NodeTypes& chosen, const Weight& weight) {
+  if (weight.nested && !soc::is_integer(chosen.types.activations)) return false;
+  return arithmetic_of(chosen, weight.type).has_value();
+}
+
+/// Whether the weight's input may be taken in `activations` with a scale of that kind.
+std::optional<Reason> check_input(const soc::NpuProfile& npu, const Weight& weight,
+                                  NumericType activations, soc::ActivationScale scale) {
+  const LinearInput* input = weight.input.get();
+  const bool is_narrow = soc::bits_of(activations) < 16;
+  if (input != nullptr && input->wide && is_narrow) {
+    return Reason{ReasonCode::kUnsupportedDtype,
+                  fmt::format("the input of {} is marked for 16 bits, {} would take {}",
+                              weight.name, npu.name, soc::to_string(activations))};
+  }
+  if (scale != soc::ActivationScale::kStatic) return std::nullopt;
+  if (input == nullptr) {
+    return Reason{ReasonCode::kNotQuantized,
+                  fmt::format("{} takes static scales, and no range of the input of {} is stored; "
+                              "convert --calibrate stores them",
+                              npu.name, weight.name)};
+  }
+  if (!input->outlier_channels.empty() && is_narrow) {
+    return Reason{
+        ReasonCode::kUnsupportedDtype,
+        fmt::format("the input of {} has {} outlier channels, too many for one {} scale",
+                    weight.name, input->outlier_channels.size(), soc::to_string(activations))};
+  }
+  return std::nullopt;
 }
 
 std::optional<Reason> check_memory(const soc::NpuProfile& npu, const Graph& graph,
@@ -95,8 +119,12 @@ std::optional<NumericType> numeric_type_of(DType type) {
       return NumericType::kFp16;
     case DType::kBF16:
       return NumericType::kBf16;
+    case DType::kMXFP8:
+      return NumericType::kFp8;
+    case DType::kQ2_0:
     case DType::kQ2_K:
       return NumericType::kInt2;
+    case DType::kQ4_24:
     case DType::kQ4_0:
     case DType::kQ4_1:
     case DType::kQ3_K:
@@ -115,22 +143,26 @@ std::optional<NumericType> numeric_type_of(DType type) {
   }
 }
 
-std::optional<LinearArithmetic> arithmetic_of(const soc::WorkTypes& types, DType weight) {
+std::optional<LinearArithmetic> arithmetic_of(const NodeTypes& chosen, DType weight) {
   const bool quantized = kernels::uses_quantized_activations(weight);
-  switch (types.activations) {
+  const bool is_static = chosen.scale == soc::ActivationScale::kStatic;
+  switch (chosen.types.activations) {
     case NumericType::kInt8:
-      if (quantized) return LinearArithmetic::kOwn;
-      return std::nullopt;
+      if (!quantized) return std::nullopt;
+      return is_static ? LinearArithmetic::kInt8Static : LinearArithmetic::kGroups;
     case NumericType::kInt16:
-      if (quantized) return LinearArithmetic::kInt16Rows;
-      return std::nullopt;
+      if (!quantized) return std::nullopt;
+      return is_static ? LinearArithmetic::kInt16Static : LinearArithmetic::kInt16Rows;
+    case NumericType::kFp8:
+      if (weight != DType::kMXFP8) return std::nullopt;
+      return LinearArithmetic::kMxfp8;
     case NumericType::kFp16:
       return LinearArithmetic::kF16;
     case NumericType::kBf16:
       return LinearArithmetic::kBf16;
     case NumericType::kFp32:
-      if (!quantized) return LinearArithmetic::kOwn;
-      return std::nullopt;
+      if (quantized) return std::nullopt;
+      return LinearArithmetic::kGroups;
     default:
       return std::nullopt;
   }
@@ -158,13 +190,18 @@ NodeTypes choose_types(const soc::NpuProfile& npu, const Graph& graph, const Nod
     for (soc::NumericType activations : rule.activations) {
       has_rule = true;
       use.activations = out.types.activations = activations;
-      const bool computes = node.op != Op::kLinear || has_arithmetic(out.types, *matrix);
-      const auto refusal = soc::check_operator(npu, use);
-      if (!refusal && computes) {
-        out.refusal = check_memory(npu, graph, node);
-        return out;
+      out.scale = rule.activation_scale;
+      if (const auto refusal = soc::check_operator(npu, use)) {
+        out.refusal = Reason{code_of(refusal->kind), refusal->sentence};
+        continue;
       }
-      if (refusal) out.refusal = Reason{code_of(refusal->kind), refusal->sentence};
+      if (node.op == Op::kLinear) {
+        if (!has_arithmetic(out, *matrix)) continue;
+        out.refusal = check_input(npu, *matrix, activations, rule.activation_scale);
+        if (out.refusal) continue;
+      }
+      out.refusal = check_memory(npu, graph, node);
+      return out;
     }
   }
   if (!has_rule) {
@@ -174,7 +211,7 @@ NodeTypes choose_types(const soc::NpuProfile& npu, const Graph& graph, const Nod
                                    fmt::format("{} has no {}", npu.name, to_string(node.op))};
     return out;
   }
-  const bool wants_codes = matrix != nullptr && is_floating(use.weights);
+  const bool wants_codes = matrix != nullptr && soc::bits_of(use.weights) >= 16;
   if (wants_codes && (!out.refusal || out.refusal->code == ReasonCode::kUnsupportedDtype)) {
     out.refusal =
         Reason{ReasonCode::kNotQuantized,

@@ -13,6 +13,7 @@ namespace tandem {
 /// How an NPU would run a node: the number formats, or why it cannot.
 struct NodeTypes {
   soc::WorkTypes types;
+  soc::ActivationScale scale = soc::ActivationScale::kDynamic;
   std::optional<Reason> refusal;
 };
 
@@ -27,6 +28,6 @@ NodeTypes choose_types(const soc::NpuProfile& npu, const Graph& graph, const Nod
 
 /// The functional arithmetic that belongs to these formats; docs/npu_sim.md. Nothing when there is
 /// none, and the node must be refused.
-std::optional<LinearArithmetic> arithmetic_of(const soc::WorkTypes& types, DType weight);
+std::optional<LinearArithmetic> arithmetic_of(const NodeTypes& chosen, DType weight);
 
 }  // namespace tandem

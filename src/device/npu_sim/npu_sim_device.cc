@@ -17,7 +17,7 @@
 namespace tandem {
 namespace {
 
-constexpr DType kWeightTypes[] = {DType::kF32,  DType::kF16,  DType::kBF16,
+constexpr DType kWeightTypes[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kMXFP8,
                                   DType::kQ2_K, DType::kQ4_0, DType::kQ8_0};
 
 /// A segment compiled for the functional processor, and where its results lie.
@@ -62,6 +62,10 @@ std::string segment_text(const Graph& graph, NodeRange segment) {
       const size_t n = std::min(kEnd, w.bytes.size());
       out += fmt::format(" {} {} {}x{} {:016x}", w.name, name(w.type), w.rows, w.columns,
                          content_hash(w.bytes.last(n), content_hash(w.bytes.first(n))));
+      if (w.input) {
+        out += fmt::format(" [{}, {}] {} {}", w.input->minimum, w.input->maximum,
+                           w.input->outlier_channels.size(), w.input->wide);
+      }
     }
     out += '\n';
   }
@@ -131,7 +135,7 @@ LinearArithmetic NpuSimDevice::arithmetic_for(const Weight& weight) const {
   graph.values.push_back({"y", weight.rows, RowSet::kTokens});
   const Node node{Op::kLinear, "linear", -1, {0}, 1, LinearAttributes{0, std::nullopt}};
   const NodeTypes chosen = choose_types(npu_, graph, node, {1, 1});
-  return arithmetic_of(chosen.types, weight.type).value_or(LinearArithmetic::kOwn);
+  return arithmetic_of(chosen, weight.type).value_or(LinearArithmetic::kGroups);
 }
 
 void NpuSimDevice::describe_profile(size_t index, const Capabilities& cpu) {

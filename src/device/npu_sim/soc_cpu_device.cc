@@ -61,6 +61,9 @@ class SocCpuDevice : public ForwardingDevice {
     types.weights = numeric_type_of(type).value_or(soc::NumericType::kInt8);
     const bool is_float = !soc::is_integer(types.weights);
     types.activations = is_float ? types.weights : soc::NumericType::kInt8;
+    if (own_arithmetic(graph.weights[linear->weight]) == LinearArithmetic::kInt16Rows) {
+      types.activations = soc::NumericType::kInt16;
+    }
     return types;
   }
 
