@@ -9,17 +9,24 @@
 
 namespace tandem {
 
+class SplitLinear;
+
 /// A segment ready to run, and what takes its place when its device is not trusted any more.
 struct CompiledSegment {
   Device* device;
   NodeRange nodes;
   std::unique_ptr<Executable> executable;
+  /// The executable when it shares rows with the host, `device` then being the other one.
+  const SplitLinear* split = nullptr;
   /// The same nodes for the host: made when a self check asks for it or the device is demoted.
   std::unique_ptr<Executable> on_host = nullptr;
   uint64_t n_executions = 0;
   /// Executions of 1, 2 to 3, 4 to 7, ... rows.
   std::array<uint64_t, 33> n_by_size = {};
 };
+
+/// Starts a segment on its device, or on both where its rows are shared.
+Event start(const CompiledSegment& segment, const Bindings& bindings);
 
 /// One plan of a phase, compiled.
 struct CompiledPhase {

@@ -132,15 +132,56 @@ Result<void> Engine::forward(std::span<const TokenId> tokens,
   TANDEM_CHECK(tokens.size() <= plan_.phases[phase].shape.max_tokens);
   TANDEM_CHECK(output_rows.size() <= plan_.phases[phase].shape.max_outputs);
   const std::lock_guard lock(mutex_);
-  return runner_->run(phase, {.tokens = tokens,
-                              .sequences = sequences,
-                              .output_rows = output_rows,
-                              .workspace = nullptr,
-                              .logits = logits,
-                              .cancel = cancel,
-                              .planes = planes,
-                              .observer = options_.observer,
-                              .check_finite = options_.check_finite});
+  return runner_->run(phase, bindings_for(tokens, sequences, output_rows, logits, cancel, planes));
+}
+
+Bindings Engine::bindings_for(std::span<const TokenId> tokens,
+                              std::span<const SequenceRows> sequences,
+                              std::span<const uint32_t> output_rows, float* logits,
+                              const std::atomic<bool>* cancel, WeightPlanes planes) const {
+  return {.tokens = tokens,
+          .sequences = sequences,
+          .output_rows = output_rows,
+          .workspace = nullptr,
+          .logits = logits,
+          .cancel = cancel,
+          .planes = planes,
+          .observer = options_.observer,
+          .check_finite = options_.check_finite};
+}
+
+Result<void> Engine::forward_prompt(std::span<const TokenId> tokens, SequenceState& state,
+                                    uint32_t first_position, float* logits,
+                                    const std::atomic<bool>* cancel, WeightPlanes planes,
+                                    const std::function<void(size_t n_tokens)>& done) {
+  std::vector<SequenceRows> rows;
+  for (size_t at = 0; at < tokens.size(); at += rows.back().n_rows) {
+    const auto left = static_cast<uint32_t>(tokens.size() - at);
+    rows.push_back(
+        {0, std::min(next_chunk(left), left), first_position + static_cast<uint32_t>(at), &state});
+  }
+  const uint32_t last_row = rows.back().n_rows - 1;
+  std::vector<PromptChunk> chunks;
+  for (const SequenceRows& r : rows) {
+    const auto chunk = tokens.subspan(r.first_position - first_position, r.n_rows);
+    const auto outputs = std::span(&last_row, &r == &rows.back() ? 1 : 0);
+    chunks.push_back({choose_phase({&r, 1}, r.n_rows),
+                      bindings_for(chunk, {&r, 1}, outputs, logits, cancel, planes)});
+  }
+  const auto tell = [&](size_t c) {
+    done(rows[c].first_position - first_position + rows[c].n_rows);
+  };
+  if (runner_->overlaps_prompts()) {
+    const std::lock_guard lock(mutex_);
+    return runner_->run_prompt(chunks, tell);
+  }
+  for (size_t c = 0; c < chunks.size(); ++c) {  // other sessions' steps come in between
+    std::unique_lock lock(mutex_);
+    TANDEM_TRY(runner_->run(chunks[c].phase, chunks[c].bindings));
+    lock.unlock();
+    tell(c);
+  }
+  return {};
 }
 
 }  // namespace tandem

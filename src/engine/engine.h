@@ -89,18 +89,31 @@ class Engine {
                        std::span<const uint32_t> output_rows, float* logits,
                        const std::atomic<bool>* cancel, WeightPlanes planes = WeightPlanes::kBoth);
 
+  /// Runs a prompt after the `first_position` tokens that `state` holds, cut into chunks; devices
+  /// that share the work overlap. `logits` is a row for its last token. `done` is told how many
+  /// tokens are computed, chunk by chunk. Errors: as forward(); the tokens that `done` was told of
+  /// are computed.
+  Result<void> forward_prompt(std::span<const TokenId> tokens, SequenceState& state,
+                              uint32_t first_position, float* logits,
+                              const std::atomic<bool>* cancel, WeightPlanes planes,
+                              const std::function<void(size_t n_tokens)>& done);
+
  private:
   Engine(std::shared_ptr<const Model> model, const EngineOptions& options)
       : model_(std::move(model)), options_(options) {}
   Result<void> build();
+  Bindings bindings_for(std::span<const TokenId> tokens, std::span<const SequenceRows> sequences,
+                        std::span<const uint32_t> output_rows, float* logits,
+                        const std::atomic<bool>* cancel, WeightPlanes planes) const;
   size_t choose_phase(std::span<const SequenceRows> sequences, size_t n_rows) const;
 
   std::shared_ptr<const Model> model_;
   EngineOptions options_;
   Plan plan_;
   Graph prefill_, decode_;
-  size_t decode_phase_ = 0;   ///< index into the plan's phases
-  mutable std::mutex mutex_;  ///< guards the runner
+  size_t decode_phase_ = 0;  ///< index into the plan's phases
+  /// Guards the runner. Recursive: who is told of a prompt's progress may ask for the time.
+  mutable std::recursive_mutex mutex_;
   std::unique_ptr<StepRunner> runner_;
 };
 

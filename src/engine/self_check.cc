@@ -140,8 +140,7 @@ Result<std::optional<std::string>> SelfCheck::run(const CompiledPhase& phase,
   const uint64_t n_bytes = phase.plan->workspace.size_bytes;
   std::memcpy(before_.data(), bindings.workspace, n_bytes);
   const Capabilities& facts = segment.device->describe();
-  TANDEM_TRY(wait_within(segment.device->enqueue(*segment.executable, bindings, {}), facts.name,
-                         deadline_seconds));
+  TANDEM_TRY(wait_within(start(segment, bindings), facts.name, deadline_seconds));
   save_results(phase, segment, bindings);
   std::memcpy(bindings.workspace, before_.data(), n_bytes);
   const Executable* specified = segment.executable->reference();

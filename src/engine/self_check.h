@@ -37,6 +37,11 @@ class SelfCheck {
   Buffer states_, expected_;  ///< new cache positions: the device's and the host's
 };
 
+/// Whether an error is the step's own: no other device would do better.
+inline bool is_final(ErrorCode code) {
+  return code == ErrorCode::kCancelled || code == ErrorCode::kNumeric;
+}
+
 /// Waits for the event; kDevice naming device and seconds when `deadline_seconds` (0: none) pass.
 Result<void> wait_within(const Event& event, const std::string& device, double deadline_seconds);
 

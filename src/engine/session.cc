@@ -46,24 +46,36 @@ Result<void> Session::run_chunk(std::span<const TokenId> chunk,
 
 Result<void> Session::append(std::span<const TokenId> tokens, const Progress& progress) {
   TANDEM_TRY(check_room(tokens));
-  for (size_t done = 0; done < tokens.size();) {
-    const size_t remaining = tokens.size() - done;
-    const size_t chunk_size = engine_->next_chunk(static_cast<uint32_t>(remaining));
-    const auto chunk = tokens.subspan(done, std::min(chunk_size, remaining));
-    const bool is_last = done + chunk.size() == tokens.size();
-    const uint32_t last_row = static_cast<uint32_t>(chunk.size()) - 1;
-    const auto outputs = std::span(&last_row, is_last ? 1 : 0);
+  if (!tokens.empty()) {
     has_logits_ = false;
-    if (auto outcome = run_chunk(chunk, outputs, logits_.data()); !outcome) {
+    auto outcome =
+        tokens.size() == 1 ? append_one(tokens, progress) : append_prompt(tokens, progress);
+    if (!outcome) {
       cancelled_ = false;
       return outcome;
     }
-    done += chunk.size();
-    has_logits_ = is_last;
-    if (progress) progress(done, tokens.size());
+    has_logits_ = true;
   }
   cancelled_ = false;
   return {};
+}
+
+/// Decoding comes this way, and allocates nothing.
+Result<void> Session::append_one(std::span<const TokenId> token, const Progress& progress) {
+  constexpr uint32_t kRow = 0;
+  TANDEM_TRY(run_chunk(token, {&kRow, 1}, logits_.data()));
+  if (progress) progress(1, 1);
+  return {};
+}
+
+Result<void> Session::append_prompt(std::span<const TokenId> tokens, const Progress& progress) {
+  const uint32_t first = n_tokens();
+  return engine_->forward_prompt(
+      tokens, state_, first, logits_.data(), &cancelled_, planes_, [&](size_t n) {
+        const auto computed = tokens.subspan(n_tokens() - first, n - (n_tokens() - first));
+        tokens_.insert(tokens_.end(), computed.begin(), computed.end());
+        if (progress) progress(n, tokens.size());
+      });
 }
 
 Result<void> Session::append_visiting_logits(std::span<const TokenId> tokens,

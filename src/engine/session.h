@@ -71,6 +71,8 @@ class Session {
   friend class DecodeBatch;
   Session(std::shared_ptr<Engine> engine, SequenceState state);
   Result<void> check_room(std::span<const TokenId> tokens) const;
+  Result<void> append_one(std::span<const TokenId> token, const Progress& progress);
+  Result<void> append_prompt(std::span<const TokenId> tokens, const Progress& progress);
   Result<void> run_chunk(std::span<const TokenId> chunk, std::span<const uint32_t> output_rows,
                          float* logits);
 

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "base/check.h"
+#include "engine/split_linear.h"
 #include "graph/node_work.h"
 
 namespace tandem {
@@ -23,8 +24,8 @@ uint32_t context_of(const Bindings& b) {
   return out;
 }
 
-bool is_final(ErrorCode code) {
-  return code == ErrorCode::kCancelled || code == ErrorCode::kNumeric;
+uint32_t first_position(const Bindings& b) {
+  return b.sequences.empty() ? 0 : b.sequences.front().first_position;
 }
 
 }  // namespace
@@ -40,6 +41,7 @@ StepRunner::StepRunner(std::vector<std::unique_ptr<Device>> devices, const Safet
 
 StepRunner::~StepRunner() {
   // Devices end their work before the memory goes that it may write to.
+  lanes_.reset();
   phases_.clear();
   retired_.clear();
   devices_.clear();
@@ -56,25 +58,46 @@ bool StepRunner::is_out(const std::string& device) const {
                      [&](const Incident& i) { return i.device == device; });
 }
 
+Device& StepRunner::device_named(const std::string& name) const {
+  if (is_out(name)) return *host_;
+  const auto found = std::find_if(devices_.begin(), devices_.end(),
+                                  [&](const auto& d) { return d->describe().name == name; });
+  TANDEM_CHECK(found != devices_.end());
+  return **found;
+}
+
+/// Devices that are out give way to the host.
+tl::expected<CompiledSegment, StepRunner::CompileFailure> StepRunner::compile_segment(
+    const Graph& graph, const PhasePlan& plan, const Segment& planned) const {
+  Device& home = device_named(planned.device);
+  Device& rest = planned.split ? device_named(planned.split->device) : home;
+  CompiledSegment out{&home, planned.nodes, nullptr};
+  if (&rest == &home) {
+    auto made = home.compile(graph, planned.nodes, plan.shape, plan.workspace);
+    if (!made) return tl::unexpected(CompileFailure{&home, std::move(made.error())});
+    out.executable = std::move(*made);
+    return out;
+  }
+  out.device = home.describe().host ? &rest : &home;
+  auto made = SplitLinear::compile(graph, graph.nodes[planned.nodes.first], *planned.split, home,
+                                   rest, plan.workspace);
+  if (!made) return tl::unexpected(CompileFailure{out.device, std::move(made.error())});
+  out.split = made->get();
+  out.executable = std::move(*made);
+  return out;
+}
+
 Result<size_t> StepRunner::add_phase(const Graph& graph, const PhasePlan& plan) {
   CompiledPhase phase{&graph, &plan, {}};
   for (const Segment& planned : plan.segments) {
-    const auto device = std::find_if(devices_.begin(), devices_.end(), [&](const auto& d) {
-      return d->describe().name == planned.device;
-    });
-    TANDEM_CHECK(device != devices_.end());
-    CompiledSegment segment{device->get(), planned.nodes, nullptr};
-    if (is_out(planned.device)) segment.device = host_;
-    auto made = segment.device->compile(graph, planned.nodes, plan.shape, plan.workspace);
-    if (!made && segment.device != host_) {
-      const Reason reason{ReasonCode::kDeviceFailed, made.error().message};
-      TANDEM_TRY(demote(*segment.device, reason, phase, nullptr));
-      segment.device = host_;
-      made = host_->compile(graph, planned.nodes, plan.shape, plan.workspace);
+    auto made = compile_segment(graph, plan, planned);
+    if (!made && made.error().device != host_) {
+      const Reason reason{ReasonCode::kDeviceFailed, made.error().error.message};
+      TANDEM_TRY(demote(*made.error().device, reason, phase, nullptr));
+      made = compile_segment(graph, plan, planned);
     }
-    if (!made) return tl::unexpected(made.error());
-    segment.executable = std::move(*made);
-    phase.segments.push_back(std::move(segment));
+    if (!made) return tl::unexpected(made.error().error);
+    phase.segments.push_back(std::move(*made));
   }
   workspace_bytes_ = std::max(workspace_bytes_, plan.workspace.size_bytes);
   phases_.push_back(std::move(phase));
@@ -87,8 +110,13 @@ Result<size_t> StepRunner::add_phase(const Graph& graph, const PhasePlan& plan) 
 }
 
 Result<void> StepRunner::reserve(uint32_t max_rows, uint64_t logits_bytes) {
-  TANDEM_TRY(workspace_, Buffer::allocate(workspace_bytes_, "the workspace", BufferUse::kWhole));
-  TANDEM_TRY(import(workspace_.bytes(), "workspace"));
+  const bool any = std::ranges::any_of(phases_, [&](const auto& p) { return overlaps(p); });
+  if (any) lanes_ = std::make_unique<DeviceLanes>(devices_.size());
+  workspaces_.resize(any ? kPromptWorkspaces : 1);
+  TANDEM_TRY(replace_workspaces());
+  for (const Buffer& workspace : workspaces_) {
+    TANDEM_TRY(import(workspace.bytes(), "workspace"));
+  }
   bool delegates = false;
   for (CompiledPhase& phase : phases_) {
     for (CompiledSegment& s : phase.segments) {
@@ -138,27 +166,38 @@ void StepRunner::count_copies(const CompiledPhase& phase, const CompiledSegment&
 }
 
 Result<void> StepRunner::run(size_t phase, Bindings bindings) {
-  const uint32_t position =
-      bindings.sequences.empty() ? 0 : bindings.sequences.front().first_position;
   for (;;) {
-    bindings.workspace = workspace_.data();
+    bindings.workspace = workspaces_.front().data();
     failed_ = nullptr;
     all_checked_ = true;
     auto outcome = run_segments(phases_[phase], bindings);
     if (failed_ == nullptr) {
       if (!outcome) return outcome;
-      if (all_checked_) checked_until_ = position + static_cast<uint32_t>(bindings.tokens.size());
-      ++n_steps_;
-      if (is_simulated()) account(phase, bindings);
+      finish_step(phase, bindings, all_checked_);
       return {};
     }
     // The step starts again: values of its segments may be half written, what they were made from
     // is the tokens, and cache positions are written anew.
     TANDEM_TRY(demote(*failed_, {ReasonCode::kDeviceFailed, outcome.error().message},
                       phases_[phase], &bindings));
-    abandoned_.push_back(std::move(workspace_));
-    TANDEM_TRY(workspace_, Buffer::allocate(workspace_bytes_, "the workspace", BufferUse::kWhole));
+    TANDEM_TRY(replace_workspaces());
   }
+}
+
+void StepRunner::finish_step(size_t phase, const Bindings& bindings, bool all_checked) {
+  if (all_checked)
+    checked_until_ = first_position(bindings) + static_cast<uint32_t>(bindings.tokens.size());
+  ++n_steps_;
+  if (is_simulated()) account(phase, bindings);
+}
+
+/// A device that hangs may still write to the old ones.
+Result<void> StepRunner::replace_workspaces() {
+  for (Buffer& workspace : workspaces_) {
+    if (workspace.size() > 0) abandoned_.push_back(std::move(workspace));
+    TANDEM_TRY(workspace, Buffer::allocate(workspace_bytes_, "the workspace", BufferUse::kWhole));
+  }
+  return {};
 }
 
 Result<void> StepRunner::run_segments(CompiledPhase& phase, const Bindings& bindings) {
@@ -191,8 +230,8 @@ Result<void> StepRunner::run_delegated(CompiledPhase& phase, CompiledSegment& s,
   count_copies(phase, s, bindings);
   if (!is_due_for_check(s, bindings.tokens.size())) {
     all_checked_ = false;
-    auto outcome = wait_within(device.enqueue(*s.executable, bindings, {}), device.describe().name,
-                               safety_.deadline_seconds);
+    auto outcome =
+        wait_within(start(s, bindings), device.describe().name, safety_.deadline_seconds);
     if (!outcome && !is_final(outcome.error().code)) failed_ = &device;
     return outcome;
   }
@@ -236,6 +275,7 @@ Result<void> StepRunner::move_to_host(const CompiledPhase& phase, CompiledSegmen
   }
   retired_.push_back(std::move(s.executable));  // a device that hangs may still look at it
   s.executable = std::move(s.on_host);
+  s.split = nullptr;
   s.device = host_;
   return {};
 }
@@ -252,8 +292,11 @@ Estimate StepRunner::estimate(size_t index, uint32_t n_rows, uint32_t context) {
   const uint32_t rounded = (context + kContextStep - 1) / kContextStep * kContextStep;
   const auto [entry, is_new] = estimates_.try_emplace({index, n_rows, rounded});
   if (!is_new) return entry->second;
-  for (const CompiledSegment& s : phase.segments) {
-    entry->second += s.device->estimate(*phase.graph, s.nodes, load_of(phase, s, n_rows, rounded));
+  for (size_t i = 0; i < phase.segments.size(); ++i) {
+    const CompiledSegment& s = phase.segments[i];
+    entry->second += s.split != nullptr ? phase.plan->segments[i].estimate
+                                        : s.device->estimate(*phase.graph, s.nodes,
+                                                             load_of(phase, s, n_rows, rounded));
   }
   return entry->second;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -8,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "engine/compiled_phase.h"
+#include "engine/device_lanes.h"
 #include "engine/self_check.h"
 #include "planner/schedule.h"
 
@@ -19,6 +22,13 @@ struct SafetyOptions {
   /// Every so many executions of a delegated segment are compared with the host (SelfCheck), and
   /// the first two of each size; 0: none.
   uint32_t check_every = 256;
+};
+
+/// A chunk of a prompt: its phase, and everything that its execution reads and writes but the
+/// workspace.
+struct PromptChunk {
+  size_t phase;
+  Bindings bindings;
 };
 
 /// Host memory that a device was given.
@@ -69,6 +79,15 @@ class StepRunner {
   /// kNumeric.
   Result<void> run(size_t phase, Bindings bindings);
 
+  /// Whether several devices share the chunks of prompts, so that running them together pays. Never
+  /// changes after reserve().
+  bool overlaps_prompts() const { return lanes_ != nullptr; }
+  /// The chunks of one prompt, in order. Where several devices share a chunk, segments of two
+  /// chunks are under way at a time. `done` is told of each chunk, in order, on the caller's
+  /// thread. Errors: as run(); chunks that `done` was told of are complete.
+  Result<void> run_prompt(std::span<const PromptChunk> chunks,
+                          const std::function<void(size_t chunk)>& done);
+
   const std::vector<CompiledPhase>& phases() const { return phases_; }
   const std::vector<Incident>& incidents() const { return incidents_; }
   const SimulatedTotals& simulated() const { return simulated_; }
@@ -78,10 +97,29 @@ class StepRunner {
 
  private:
   bool is_out(const std::string& device) const;
+  /// Whose failure it was that a segment did not compile.
+  struct CompileFailure {
+    Device* device;
+    Error error;
+  };
+  Device& device_named(const std::string& name) const;
+  tl::expected<CompiledSegment, CompileFailure> compile_segment(const Graph& graph,
+                                                                const PhasePlan& plan,
+                                                                const Segment& planned) const;
   void count_copies(const CompiledPhase& phase, const CompiledSegment& segment,
                     const Bindings& bindings);
   bool is_due_for_check(CompiledSegment& segment, size_t n_rows) const;
   Result<void> run_segments(CompiledPhase& phase, const Bindings& bindings);
+  void finish_step(size_t phase, const Bindings& bindings, bool all_checked);
+  Result<void> replace_workspaces();
+  bool overlaps(const CompiledPhase& phase) const;
+  std::vector<Task> tasks_of(std::span<const PromptChunk> chunks) const;
+  /// Adds to `n_done`. After a failure of a device, failed_ and failure_ say whose and what.
+  Result<void> run_overlapped(std::span<const PromptChunk> chunks, size_t& n_done,
+                              const std::function<void(size_t chunk)>& done);
+  /// One segment of a chunk on the thread of its device.
+  Result<void> run_task(const Bindings& bindings, size_t chunk, size_t phase, size_t segment,
+                        bool is_checked);
   Result<void> run_delegated(CompiledPhase& phase, CompiledSegment& segment,
                              const Bindings& bindings);
   Result<void> demote(Device& device, const Reason& reason, const CompiledPhase& phase,
@@ -107,9 +145,17 @@ class StepRunner {
   Device* host_ = nullptr;
   std::vector<Capabilities> facts_;  ///< of devices_, in their order
   SafetyOptions safety_;
-  Buffer workspace_;
+  std::vector<Buffer> workspaces_;  ///< one, or one for each chunk under way at a time
   uint64_t workspace_bytes_ = 0;
   std::optional<SelfCheck> check_;
+  std::unique_ptr<DeviceLanes> lanes_;  ///< null when no prompt's segments overlap
+  std::mutex overlap_mutex_;            ///< guards check_ and failure_ while they do
+  struct Failure {
+    Device* device;
+    Reason reason;
+    size_t chunk;
+  };
+  std::optional<Failure> failure_;
   std::vector<CompiledPhase> phases_;
   std::vector<Incident> incidents_;
   std::vector<MemoryUse> memory_;

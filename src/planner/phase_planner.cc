@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "planner/phase_costs.h"
+#include "planner/row_split.h"
 
 namespace tandem {
 namespace {
@@ -33,6 +34,7 @@ class PhasePlanner {
     if (!weighs_) return out;
     choose_resident(placement, out);
     predict(out);
+    share_rows(out);
     explain(placement, out);
     return out;
   }
@@ -174,6 +176,22 @@ class PhasePlanner {
       const double per_byte = problem().copy_out[from].seconds + problem().copy_in[to].seconds;
       out.predicted.seconds += per_byte * static_cast<double>(bytes);
     }
+  }
+
+  void share_rows(PhasePlan& out) const {
+    const bool for_speed = r_.options.policy == Policy::kCheapest &&
+                           r_.options.objective == Objective::kLatency &&
+                           r_.options.power_cap_watts <= 0;
+    if (r_.graph.phase != Phase::kDecode || r_.shape.max_tokens != 1 || !for_speed) return;
+    split_rows({.graph = r_.graph,
+                .load = r_.load,
+                .devices = r_.devices,
+                .is_allowed =
+                    [this](uint32_t node, size_t device) {
+                      return find_pin(r_.options.pins, r_.graph.nodes[node].name) == nullptr &&
+                             problem().allowed[problem().at(node, static_cast<uint32_t>(device))];
+                    }},
+               out);
   }
 
   uint32_t index_of(const std::string& device) const {

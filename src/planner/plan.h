@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,11 +12,18 @@
 
 namespace tandem {
 
+/// The rows of a linear that another device computes at the same time: those from `first_row` on.
+struct RowSplit {
+  std::string device;
+  uint32_t first_row = 0;
+};
+
 /// A run of nodes and the device that executes it.
 struct Segment {
   std::string device;
   NodeRange nodes;
   Estimate estimate = {};  ///< at the phase's load; zero when the plan had nothing to weigh
+  std::optional<RowSplit> split = std::nullopt;  ///< of the one node that the segment then has
 };
 
 /// A node that the host runs although another device is there, and why not there.

@@ -20,6 +20,8 @@ Json phase_json(const PhasePlan& p) {
                         {"first_node", s.nodes.first},
                         {"n_nodes", s.nodes.count},
                         {"predicted", estimate_json(s.estimate)}});
+    if (!s.split) continue;
+    segments.back()["split"] = {{"device", s.split->device}, {"first_row", s.split->first_row}};
   }
   Json refusals = Json::array();
   for (const Refusal& r : p.refusals) {

@@ -35,6 +35,7 @@ Estimate scaled(const Estimate& e, double factor) {
 Estimate estimate_segment(const Graph& graph, const PhasePlan& phase, size_t segment,
                           std::span<Device* const> devices, uint32_t n_rows, uint32_t context) {
   const Segment& s = phase.segments[segment];
+  if (s.split) return s.estimate;  // a linear: the same at every context
   const Device& device = find_device(devices, s.device);
   const uint32_t rows = device.describe().static_shapes ? phase.shape.max_tokens : n_rows;
   return device.estimate(

@@ -78,6 +78,18 @@ std::string phase_text(const PhaseDelegation& p, bool all_nodes) {
   return out;
 }
 
+/// Linears whose rows two devices share.
+std::string splits_text(const PhasePlan& phase, const std::vector<PlanReport::NodeName>& nodes) {
+  std::string out;
+  for (const Segment& s : phase.segments) {
+    if (!s.split) continue;
+    out += fmt::format("  {}: rows before {} on {}, the others on {} meanwhile, {}\n",
+                       nodes[s.nodes.first].name, s.split->first_row, s.device, s.split->device,
+                       format_seconds(s.estimate.seconds));
+  }
+  return out;
+}
+
 std::string memory_text(const PlanReport& r) {
   return fmt::format(
       "memory\n"
@@ -193,7 +205,9 @@ std::string PlanReport::to_text(bool all_nodes) const {
                        c.driver.empty() ? "" : fmt::format(", driver {}", c.driver));
   }
   out += "\n";
-  for (const PhaseDelegation& p : phases) out += phase_text(p, all_nodes) + "\n";
+  for (size_t i = 0; i < phases.size(); ++i) {
+    out += phase_text(phases[i], all_nodes) + splits_text(plan.phases[i], nodes[i]) + "\n";
+  }
   out += memory_text(*this);
   if (has_costs) out += "\n" + prediction_text(*this);
   return out;

@@ -22,6 +22,7 @@ class TraceWriter {
   void draw(const Graph& graph, const ChunkStep& step, size_t segment, double start, double end,
             const std::string& what) {
     const Segment& s = step.phase->segments[segment];
+    if (s.split) return draw_split(graph.nodes[s.nodes.first], s, start, end, what);
     const Device& device = find(s.device);
     const Node& first = graph.nodes[s.nodes.first];
     const Node& last = graph.nodes[s.nodes.first + s.nodes.count - 1];
@@ -53,6 +54,16 @@ class TraceWriter {
   }
 
  private:
+  /// Both devices are at work from the start to the end.
+  void draw_split(const Node& node, const Segment& s, double start, double end,
+                  const std::string& what) {
+    const std::string rows = std::to_string(s.split->first_row);
+    out_.spans.push_back(
+        {s.device, "segments", what, start, end, 0, node.name + ", rows before " + rows});
+    out_.spans.push_back(
+        {s.split->device, "segments", what, start, end, 0, node.name + ", rows from " + rows});
+  }
+
   const Device& find(const std::string& name) const {
     for (const Device* device : devices_) {
       if (device->describe().name == name) return *device;

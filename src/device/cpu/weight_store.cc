@@ -1,6 +1,7 @@
 #include "device/cpu/weight_store.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "kernels/linear/nested.h"
 #include "tensor/convert.h"
@@ -57,9 +58,38 @@ Result<std::shared_ptr<const PackedWeight>> WeightStore::packed(const Weight& we
   std::weak_ptr<const PackedWeight>& slot =
       packed_[{weight.bytes.data(), weight.rows, weight.columns, weight.type}];
   if (auto known = slot.lock()) return known;
+  if (auto rows = find_rows(weight)) {
+    slot = rows;
+    return rows;
+  }
   TANDEM_TRY(auto made, make(weight, pool));
   slot = made;
   return made;
+}
+
+std::shared_ptr<const PackedWeight> WeightStore::find_rows(const Weight& weight) const {
+  if (weight.nested) return nullptr;
+  const size_t stride = row_bytes(weight.type, weight.columns);
+  for (const auto& [key, slot] : packed_) {
+    const auto& [bytes, rows, columns, type] = key;
+    const std::less_equal<const std::byte*> is_before;
+    const bool is_inside =
+        columns == weight.columns && type == weight.type && is_before(bytes, weight.bytes.data()) &&
+        is_before(weight.bytes.data() + weight.bytes.size(), bytes + rows * stride);
+    const auto whole = is_inside ? slot.lock() : nullptr;
+    if (whole == nullptr || whole->low.size() > 0) continue;
+    const size_t first = static_cast<size_t>(weight.bytes.data() - bytes) / stride;
+    const bool ends_with_a_tile =
+        weight.rows % kernels::kTileRows == 0 || first + weight.rows == rows;
+    if (first % kernels::kTileRows != 0 || !ends_with_a_tile) continue;
+    auto out = std::make_shared<PackedWeight>();
+    out->memory = whole->memory;
+    out->memory_bytes = kernels::packed_bytes(weight.type, weight.rows, weight.columns);
+    out->matrix = {weight.type, weight.rows, weight.columns,
+                   whole->matrix.data + kernels::packed_bytes(weight.type, first, weight.columns)};
+    return out;
+  }
+  return nullptr;
 }
 
 Result<std::shared_ptr<const PackedWeight>> WeightStore::packed_as(const Weight& weight, DType type,

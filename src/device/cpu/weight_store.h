@@ -45,6 +45,9 @@ class WeightStore {
  private:
   using Key = std::tuple<const std::byte*, uint32_t, uint32_t, DType>;
 
+  /// The tiles of these rows where a weight with more rows of the same matrix is packed, so that
+  /// shares of a split linear are no second copy; null where none is. The caller holds the lock.
+  std::shared_ptr<const PackedWeight> find_rows(const Weight& weight) const;
   /// A copy in packed layout; the caller holds the lock.
   Result<std::shared_ptr<PackedWeight>> make(const Weight& weight, ThreadPool& pool);
   /// Room for `n_bytes`, aligned to a cache line.
