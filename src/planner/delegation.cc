@@ -3,6 +3,8 @@
 #include "planner/delegation.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "base/check.h"
 #include "graph/node_work.h"
@@ -21,6 +23,25 @@ double percent(uint64_t part, uint64_t whole) {
 std::string PhaseDelegation::headline() const {
   return fmt::format("Delegated {} of {} nodes ({:.1f} % of MACs, {:.1f} % of bytes)", n_delegated,
                      n_nodes, percent(delegated_macs, macs), percent(delegated_bytes, bytes));
+}
+
+std::string PhaseDelegation::title() const {
+  const char* kind = is_padded ? "padded to" : "of up to";
+  if (phase == Phase::kPrefill) return fmt::format("prefill, steps {} {}", kind, max_tokens);
+  return to_string(phase);
+}
+
+std::vector<ReasonGroup> PhaseDelegation::reasons() const {
+  std::map<std::tuple<std::string, Op, ReasonCode>, ReasonGroup> groups;
+  for (const UndelegatedNode& node : undelegated) {
+    for (const Refusal& r : node.refusals) {
+      const ReasonGroup empty{node.op, r.device, r.reason.code, 0, node.name, r.reason.sentence};
+      ++groups.try_emplace({r.device, node.op, r.reason.code}, empty).first->second.n_nodes;
+    }
+  }
+  std::vector<ReasonGroup> out;
+  for (auto& [key, group] : groups) out.push_back(std::move(group));
+  return out;
 }
 
 std::vector<size_t> devices_of_nodes(const Plan& plan, const PhasePlan& phase) {

@@ -30,6 +30,16 @@ struct UndelegatedNode {
   std::vector<Refusal> refusals = {};
 };
 
+/// Undelegated nodes of one op that a device does not run for one Reason.
+struct ReasonGroup {
+  Op op;
+  std::string device;
+  ReasonCode code;
+  uint32_t n_nodes = 0;
+  std::string first_node = {};
+  std::string sentence = {};  ///< the first node's; the values of others may differ
+};
+
 /// One phase, counted. Model nodes only: quantizing, padding and layout changes are counted as
 /// helpers and never among them.
 struct PhaseDelegation {
@@ -50,6 +60,10 @@ struct PhaseDelegation {
 
   /// "Delegated N of M nodes (x % of MACs, y % of bytes)".
   std::string headline() const;
+  /// "prefill, steps padded to 256", "decode".
+  std::string title() const;
+  /// Its undelegated nodes by device, op and Reason: many layers give the same one.
+  std::vector<ReasonGroup> reasons() const;
 };
 
 /// Counts a phase of a plan. `graph` is the one it was made for.

@@ -154,7 +154,7 @@ class ModelPlanner {
     PlanOptions host = options_;
     host.policy = Policy::kHostOnly;
     const StepShape shape{buckets.back().n_tokens, request.shape.max_outputs};
-    const auto whole = plan(request.graph, shape, host);
+    auto whole = plan(request.graph, shape, host);
     const bool is_forced = !options_.pins.empty() || options_.policy == Policy::kPerNode;
     if (!whole || is_forced) {
       plan_.chunking = Chunking(buckets, 0, 0);
@@ -166,7 +166,11 @@ class ModelPlanner {
         std::max(1e-12, (whole->predicted.seconds - one.predicted.seconds) / (n - 1));
     const double base = std::max(0.0, one.predicted.seconds - per_token);
     plan_.chunking = Chunking(buckets, base, per_token);
-    keep(*whole);
+    for (Refusal& r : whole->refusals) {
+      if (r.reason.code != ReasonCode::kCost) continue;
+      r.reason.sentence = "this plan is for what is left of a prompt, where padding costs more";
+    }
+    keep(std::move(*whole));
     return {};
   }
 

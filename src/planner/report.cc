@@ -3,7 +3,6 @@
 #include "planner/report.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 namespace tandem {
@@ -15,35 +14,12 @@ double rate(double count, double seconds) { return seconds > 0 ? count / seconds
 
 double millijoules_per(double joules, double count) { return count > 0 ? joules * 1e3 / count : 0; }
 
-std::string phase_title(const PhaseDelegation& p) {
-  const char* kind = p.is_padded ? "padded to" : "of up to";
-  if (p.phase == Phase::kPrefill) return fmt::format("prefill, steps {} {}", kind, p.max_tokens);
-  return to_string(p.phase);
-}
-
-/// The undelegated nodes by Reason: many layers give the same one.
 std::string grouped_reasons(const PhaseDelegation& phase) {
-  struct Group {
-    uint32_t n = 0;
-    std::string first;
-    std::string sentence;
-  };
-  std::map<std::tuple<std::string, Op, ReasonCode>, Group> groups;
-  for (const UndelegatedNode& node : phase.undelegated) {
-    for (const Refusal& r : node.refusals) {
-      Group& group = groups[{r.device, node.op, r.reason.code}];
-      if (group.n++ == 0) {
-        group.first = node.name;
-        group.sentence = r.reason.sentence;
-      }
-    }
-  }
   std::string out;
-  for (const auto& [key, group] : groups) {
-    const auto& [device, op, code] = key;
-    out += fmt::format("    {:>4} {} not on {}: {}: {}{}\n", group.n, to_string(op), device,
-                       to_string(code), group.sentence,
-                       group.n > 1 ? fmt::format(" ({})", group.first) : "");
+  for (const ReasonGroup& group : phase.reasons()) {
+    out += fmt::format("    {:>4} {} not on {}: {}: {}{}\n", group.n_nodes, to_string(group.op),
+                       group.device, to_string(group.code), group.sentence,
+                       group.n_nodes > 1 ? fmt::format(" ({})", group.first_node) : "");
   }
   return out;
 }
@@ -60,7 +36,7 @@ std::string each_reason(const PhaseDelegation& phase) {
 }
 
 std::string phase_text(const PhaseDelegation& p, bool all_nodes) {
-  std::string out = fmt::format("{}\n  {}\n", phase_title(p), p.headline());
+  std::string out = fmt::format("{}\n  {}\n", p.title(), p.headline());
   if (p.n_helpers > 0) out += fmt::format("  {} helper nodes apart\n", p.n_helpers);
   out += fmt::format("  {:<16} {:>9} {:>6}\n", "op", "delegated", "nodes");
   for (const OpDelegation& op : p.ops) {
@@ -170,6 +146,11 @@ Json delegation_json(const PhaseDelegation& p, const std::vector<PlanReport::Nod
           {"placement", std::move(placed)}};
 }
 
+size_t index_of_device(const Plan& plan, const std::string& name) {
+  const auto found = std::ranges::find(plan.devices, name, &Capabilities::name);
+  return static_cast<size_t>(found - plan.devices.begin());
+}
+
 std::vector<PlanReport::NodeName> names_of(const Plan& plan, const PhasePlan& phase,
                                            const Graph& graph) {
   const std::vector<size_t> device = devices_of_nodes(plan, phase);
@@ -177,6 +158,9 @@ std::vector<PlanReport::NodeName> names_of(const Plan& plan, const PhasePlan& ph
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     out.push_back({node.name, node.op, node.layer, device[i]});
+  }
+  for (const Segment& s : phase.segments) {
+    if (s.split) out[s.nodes.first].shared_with = index_of_device(plan, s.split->device);
   }
   return out;
 }

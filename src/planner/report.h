@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct PlanReport {
     std::string name;
     Op op;
     int layer;
-    size_t device;  ///< index into plan.devices
+    size_t device;                                     ///< index into plan.devices
+    std::optional<size_t> shared_with = std::nullopt;  ///< computes the other rows (RowSplit)
   };
   std::vector<std::vector<NodeName>> nodes;
   struct Resident {

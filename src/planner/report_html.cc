@@ -19,7 +19,8 @@ table{border-collapse:collapse;margin:.5rem 0}td,th{padding:.15rem .7rem;text-al
 td:first-child,th:first-child{text-align:left}
 .map{overflow-x:auto}.row{display:flex;align-items:center;gap:2px;margin-bottom:2px}
 .label{width:5.5rem;flex:none;font-size:.8rem;color:#5a6372}
-.cell{min-width:3.4rem;flex:1 1 0;height:1.5rem;font-size:.68rem;line-height:1.5rem;text-align:center;border-radius:3px;overflow:hidden;white-space:nowrap}
+.cell{min-width:4rem;flex:1 1 0;height:1.7rem;font-size:.66rem;line-height:1.05;display:flex;align-items:center;justify-content:center;text-align:center;border-radius:3px;overflow:hidden}
+.reason{max-width:44rem}td.reason,th.reason{text-align:left}
 .key span{display:inline-block;padding:.1rem .6rem;border-radius:3px;margin-right:.5rem}
 .mark{background:#fff3cd;padding:.4rem .8rem;border-radius:4px;display:inline-block}
 )";
@@ -46,6 +47,13 @@ std::string colour_of(const PlanReport& r, size_t device) {
   return kColours[1 + device % (std::size(kColours) - 1)];
 }
 
+/// Of a cell: two colours where two devices share the node's rows.
+std::string background_of(const PlanReport& r, const PlanReport::NodeName& node) {
+  if (!node.shared_with) return colour_of(r, node.device);
+  return fmt::format("linear-gradient(90deg,{0} 50%,{1} 50%)", colour_of(r, node.device),
+                     colour_of(r, *node.shared_with));
+}
+
 const char* text_colour(const PlanReport& r, size_t device) {
   return r.plan.devices[device].host ? "#1c2330" : "#fff";
 }
@@ -63,6 +71,7 @@ std::string legend(const PlanReport& r) {
 /// What a cell tells when pointed at.
 std::string tooltip(const PhaseDelegation& phase, const PlanReport::NodeName& node) {
   std::string out = fmt::format("{} ({})", node.name, to_string(node.op));
+  if (node.shared_with) out += "\ntwo devices share its rows";
   for (const UndelegatedNode& u : phase.undelegated) {
     if (u.name != node.name) continue;
     for (const Refusal& r : u.refusals) {
@@ -82,10 +91,11 @@ std::string layer_map(const PlanReport& r, size_t phase) {
                        layer < 0 ? std::string("outside") : fmt::format("layer {}", layer));
     for (; i < nodes.size() && nodes[i].layer == layer; ++i) {
       const std::string& name = nodes[i].name;
-      const std::string shown = layer < 0 ? name : name.substr(name.rfind('.') + 1);
+      std::string shown = layer < 0 ? name : name.substr(name.rfind('.') + 1);
+      std::ranges::replace(shown, '_', ' ');  // may break there
       out +=
           fmt::format("<div class=\"cell\" style=\"background:{};color:{}\" title=\"{}\">{}</div>",
-                      colour_of(r, nodes[i].device), text_colour(r, nodes[i].device),
+                      background_of(r, nodes[i]), text_colour(r, nodes[i].device),
                       escaped(tooltip(r.phases[phase], nodes[i])), escaped(shown));
     }
     out += "</div>\n";
@@ -93,11 +103,27 @@ std::string layer_map(const PlanReport& r, size_t phase) {
   return out + "</div>\n";
 }
 
+/// Why nodes are on the host, by op and Reason; cells tell each node's own.
+std::string reasons_table(const PhaseDelegation& p) {
+  const std::vector<ReasonGroup> groups = p.reasons();
+  if (groups.empty()) return "";
+  std::string out =
+      "<table><tr><th>on the host</th><th>nodes</th><th>not on</th><th class=\"reason\">reason</th>"
+      "<th class=\"reason\">of the first</th></tr>\n";
+  for (const ReasonGroup& g : groups) {
+    out += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"reason\">{}</td><td "
+        "class=\"reason\">{}: {}</td></tr>\n",
+        to_string(g.op), g.n_nodes, escaped(g.device), to_string(g.code), escaped(g.first_node),
+        escaped(g.sentence));
+  }
+  return out + "</table>\n";
+}
+
 std::string phase_section(const PlanReport& r, size_t index) {
   const PhaseDelegation& p = r.phases[index];
   std::string out = fmt::format(
-      "<h2>{}{}</h2>\n<p><b>{}</b>. {} crossings, {} cross, {} copied.</p>\n", to_string(p.phase),
-      p.phase == Phase::kPrefill ? fmt::format(" ({} rows)", p.max_tokens) : std::string(),
+      "<h2>{}</h2>\n<p><b>{}</b>. {} crossings, {} cross, {} copied.</p>\n", p.title(),
       p.headline(), p.n_crossings, format_bytes(p.crossing_bytes), format_bytes(p.copied_bytes));
   out += layer_map(r, index);
   out += "<table><tr><th>op</th><th>delegated</th><th>nodes</th></tr>\n";
@@ -110,7 +136,7 @@ std::string phase_section(const PlanReport& r, size_t index) {
     out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", escaped(d.device),
                        d.n_nodes, d.n_segments, format_seconds(d.seconds));
   }
-  return out + "</table>\n";
+  return out + "</table>\n" + reasons_table(p);
 }
 
 std::string prediction_section(const PlanReport& r) {

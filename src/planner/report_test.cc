@@ -64,6 +64,16 @@ TEST(PlanReport, HtmlIsOnePageThatFetchesNothingAndEscapes) {
   }
 }
 
+TEST(PlanReport, HtmlTellsReasonsAndDrawsSharedRows) {
+  PlanReport report = sample_report();
+  EXPECT_EQ(report.to_html().find("linear-gradient"), std::string::npos);
+  report.nodes[0].back().shared_with = 0;
+  const std::string html = report.to_html();
+  EXPECT_NE(html.find("linear-gradient"), std::string::npos);
+  EXPECT_NE(html.find("two devices share its rows"), std::string::npos);
+  EXPECT_NE(html.find("<td>glu</td><td>1</td><td>npu</td>"), std::string::npos) << html;
+}
+
 TEST(Formats, AreForPeople) {
   EXPECT_EQ(format_seconds(1.5), "1.500 s");
   EXPECT_EQ(format_seconds(0.0123), "12.300 ms");
