@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/check.h"
 #include "planner/report.h"
 
 namespace tandem {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Draws segments: a box on the device's own lane, and what the device tells of its parts below.
 class TraceWriter {
@@ -111,47 +108,6 @@ double overlapped(const std::vector<TraceSpan>& spans) {
 }
 
 }  // namespace
-
-std::string Trace::to_chrome_json() const {
-  std::map<std::string, int> processes;
-  std::map<std::pair<std::string, std::string>, int> lanes;
-  Json events = Json::array();
-  for (const TraceSpan& s : spans) {
-    const auto [process, is_new_process] =
-        processes.try_emplace(s.process, static_cast<int>(processes.size()) + 1);
-    const int pid = process->second;
-    const auto [lane, is_new_lane] =
-        lanes.try_emplace({s.process, s.lane}, static_cast<int>(lanes.size()) + 1);
-    const int tid = lane->second;
-    if (is_new_process) {
-      events.push_back(
-          {{"ph", "M"}, {"name", "process_name"}, {"pid", pid}, {"args", {{"name", s.process}}}});
-    }
-    if (is_new_lane) {
-      events.push_back({{"ph", "M"},
-                        {"name", "thread_name"},
-                        {"pid", pid},
-                        {"tid", tid},
-                        {"args", {{"name", s.lane}}}});
-    }
-    Json args{{"detail", s.detail}};
-    if (s.bytes > 0) args["bytes"] = s.bytes;
-    events.push_back({{"ph", "X"},
-                      {"name", s.name},
-                      {"pid", pid},
-                      {"tid", tid},
-                      {"ts", s.start * 1e6},
-                      {"dur", (s.end - s.start) * 1e6},
-                      {"args", std::move(args)}});
-  }
-  const Json document{{"displayTimeUnit", "ms"},
-                      {"otherData",
-                       {{"schema", "tandem.trace.v1"},
-                        {"model", model},
-                        {"clock", soc.empty() ? "measured" : "simulated: " + soc}}},
-                      {"traceEvents", std::move(events)}};
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 std::string Trace::summary() const {
   std::map<std::pair<std::string, std::string>, std::vector<std::pair<double, double>>> intervals;
