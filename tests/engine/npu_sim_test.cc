@@ -1,11 +1,9 @@
 // A model over a processor and a virtual NPU: the same tokens as the processor alone.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "device/forwarding_device.h"
+#include "tests/support/resident_memory.h"
 #include "tests/support/test_soc.h"
 #include "tests/support/tiny_model.h"
 
@@ -105,13 +103,6 @@ TEST(NpuSim, CopiesOfTheCacheAreCounted) {
   const auto engine = make_engine(quantized_model(), options);
   run(engine);
   EXPECT_GT(engine->copied_state_bytes(), 0u);
-}
-
-uint64_t resident_bytes() {
-  std::ifstream in("/proc/self/statm");
-  uint64_t total = 0, resident = 0;
-  in >> total >> resident;
-  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 TEST(NpuSim, TwoDevicesHoldOneCopyOfTheWeights) {

@@ -68,19 +68,24 @@ class RecordingDevice : public ForwardingDevice {
   Record& record_;
 };
 
-TEST(Overlap, ChunksOfAPromptRunOnTwoDevicesAtOnceWithTheSameBits) {
-  Record record;
+/// attention_on_cpu with the first `n_recorded` devices recording: the NPU, then the processor.
+EngineOptions recorded(Record& record, size_t n_recorded) {
   EngineOptions options = attention_on_cpu();
   options.devices =
-      [inner = options.devices,
-       &record](std::unique_ptr<Device> cpu) -> Result<std::vector<std::unique_ptr<Device>>> {
+      [inner = options.devices, &record,
+       n_recorded](std::unique_ptr<Device> cpu) -> Result<std::vector<std::unique_ptr<Device>>> {
     TANDEM_TRY(auto devices, inner(std::move(cpu)));
-    for (auto& device : devices) {
-      device = std::make_unique<RecordingDevice>(std::move(device), record);
+    for (size_t d = 0; d < n_recorded; ++d) {
+      devices[d] = std::make_unique<RecordingDevice>(std::move(devices[d]), record);
     }
     return devices;
   };
-  const auto engine = make_engine(quantized_model(), options);
+  return options;
+}
+
+TEST(Overlap, ChunksOfAPromptRunOnTwoDevicesAtOnceWithTheSameBits) {
+  Record record;
+  const auto engine = make_engine(quantized_model(), recorded(record, 2));
   auto session = Session::create(engine);
   ASSERT_TRUE(session);
   ASSERT_TRUE((*session)->append(some_tokens(kPrompt)));
@@ -97,15 +102,7 @@ TEST(Overlap, ChunksOfAPromptRunOnTwoDevicesAtOnceWithTheSameBits) {
 
 TEST(Overlap, ADeviceRunsOneSegmentAtATime) {
   Record record;
-  EngineOptions options = attention_on_cpu();
-  options.devices =
-      [inner = options.devices,
-       &record](std::unique_ptr<Device> cpu) -> Result<std::vector<std::unique_ptr<Device>>> {
-    TANDEM_TRY(auto devices, inner(std::move(cpu)));
-    devices[0] = std::make_unique<RecordingDevice>(std::move(devices[0]), record);
-    return devices;
-  };
-  run(make_engine(quantized_model(), options));
+  run(make_engine(quantized_model(), recorded(record, 1)));
   ASSERT_GT(record.intervals.size(), 10u);
   for (size_t i = 1; i < record.intervals.size(); ++i) {
     EXPECT_LE(record.intervals[i - 1].end, record.intervals[i].start);

@@ -1,10 +1,8 @@
 // Decode linears whose rows the host and an NPU compute at the same time.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <fstream>
-
+#include "tests/support/resident_memory.h"
 #include "tests/support/test_soc.h"
 #include "tests/support/tiny_model.h"
 
@@ -95,13 +93,6 @@ INSTANTIATE_TEST_SUITE_P(Kinds, RowSplitFaults,
                          [](const auto& info) {
                            return "kind_" + std::to_string(static_cast<int>(info.param));
                          });
-
-uint64_t resident_bytes() {
-  std::ifstream in("/proc/self/statm");
-  uint64_t total = 0, resident = 0;
-  in >> total >> resident;
-  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
 
 TEST(RowSplit, SharesAreNoSecondCopyOfTheWeight) {
   ModelShape shape = tiny_shape("qwen3");
