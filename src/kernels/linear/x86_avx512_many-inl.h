@@ -57,19 +57,6 @@ struct GroupSums {
   }
 };
 
-/// Offsets of eight rows of `stride` elements, held in few registers: a processor adds one, two or
-/// four times an index by itself.
-struct RowOffsets {
-  size_t one, three;
-  explicit RowOffsets(size_t stride) : one(stride), three(3 * stride) {}
-  template <int row>
-  [[gnu::always_inline]] size_t at() const {
-    static_assert(row < 8);
-    constexpr size_t kOnes[] = {0, 1, 2, 0, 4, 2, 0, 4}, kThrees[] = {0, 0, 0, 1, 0, 1, 2, 1};
-    return kOnes[row] * one + kThrees[row] * three;
-  }
-};
-
 /// The activations of a few tokens, at one group of K.
 template <class W>
 struct Tokens {

@@ -5,20 +5,16 @@
 #include "kernels/linear/linear_kernels.h"
 #include "kernels/linear/repeat.h"
 #include "kernels/linear/tiles-inl.h"
+#include "kernels/linear/widened-inl.h"
 #include "kernels/linear/x86_avx512_nested_weights-inl.h"
 #include "kernels/linear/x86_avx512_weights-inl.h"
 
-// What the kernels for many tokens share: weights widened to bytes once for all tokens of a call, a
-// stretch of K at a time; the outputs, which hold the sums of the stretches before.
-//
-// Widened weights are a class with the constants kDepth, kHalves, kMinimum, kBlockGroups and
-// kOffset, the members `codes`, `scale`, `minimum` and `block_scale`, and `widen` and
-// `prefetch_next`.
+// Weights widened (widened-inl.h) for VNNI and AMX, which have two copies of the codes where each
+// half of a group has a product of its own; the outputs, which hold the sums of the stretches
+// before.
 
 namespace tandem::kernels::avx512 {
 namespace {
-
-inline constexpr size_t kGroupCodes = size_t{packed::kQuads} * packed::kQuadBytes;
 
 /// How the products want the codes.
 enum class CodeForm {
@@ -37,19 +33,6 @@ inline constexpr int kDepthOf = form == CodeForm::kUnsigned ? 32 : 16;
     _mm_prefetch(reinterpret_cast<const char*>(p) + i, _MM_HINT_T1);
   }
 }
-
-/// Members that every format has; `copies` of the codes of a group.
-template <int depth, int copies, bool halves, bool minima, int blocks>
-struct WidenedBase {
-  int n_groups = 0;  ///< of the stretch
-  /// Quad by quad. With two copies the first has its second half zero, the second its first.
-  alignas(64) uint8_t codes[depth][copies][kGroupCodes];
-  alignas(64) float scale[depth][halves ? 2 : 1][kTileRows];
-  /// Minima of a group, or pairs of int16 with the minima of its halves.
-  alignas(64) int32_t minimum[minima ? depth : 1][kTileRows];
-  /// With halves: scale, and minus that of the minima, of a block.
-  alignas(64) float block_scale[halves ? blocks : 1][2][kTileRows];
-};
 
 /// One tile of outputs over a stretch of at most kDepth groups of a type of packed_format.h.
 template <DType type, CodeForm form, class F = packed::Format<type>,
