@@ -1,17 +1,20 @@
 // AVX2 rows of the formats with blocks of 32.
 
 #include "kernels/linear/x86_avx2_linear-inl.h"
+#include "kernels/linear/x86_avx2_many-inl.h"
 
 namespace tandem::kernels {
 
-#define TANDEM_TYPE(type, name)                                   \
-  void linear_##name##_i8_16_avx2(const LinearArgs& a) noexcept { \
-    avx2::linear_quantized<DType::type>(a);                       \
+#define TANDEM_TYPE(type, name)                                          \
+  void linear_##name##_i8_16_avx2(const LinearArgs& a) noexcept {        \
+    using namespace avx2;                                                \
+    linear_many<Widened<DType::type>>(a, linear_quantized<DType::type>); \
   }
 #include "kernels/linear/types_blocks32.inc"
 
 void linear_q2_0_i8_16_avx2(const LinearArgs& a) noexcept {
-  avx2::linear_quantized<DType::kQ2_0>(a);
+  using namespace avx2;
+  linear_many<Widened<DType::kQ2_0>>(a, linear_quantized<DType::kQ2_0>);
 }
 
 }  // namespace tandem::kernels

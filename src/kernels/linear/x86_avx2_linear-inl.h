@@ -22,10 +22,14 @@ inline constexpr size_t kPrefetchBytes = 6144;
 
 /// Float accumulators of a job, and what a chunk's activations bring along.
 struct Tile {
-  alignas(32) float acc[kMaxRows][16];
+  __m256 acc[kMaxRows][2];  ///< by halves of the tile of weights
   alignas(32) float x_scale[kMaxRows][kChunk];
   alignas(32) int32_t x_sums[kMaxRows][kChunk];  ///< pairs of int16
 };
+
+[[gnu::always_inline]] inline void set_zero(__m256 (&rows)[kMaxRows][2], int n_rows) {
+  for (int r = 0; r < n_rows; ++r) rows[r][0] = rows[r][1] = _mm256_setzero_ps();
+}
 
 inline __m256i first8(int n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
@@ -96,7 +100,7 @@ inline void store_outputs(const LinearArgs& a, const TileJob& job, const Tile& t
     const __m256 bias =
         a.bias == nullptr ? _mm256_setzero_ps() : _mm256_maskload_ps(a.bias + n, some);
     for (int r = 0; r < job.n_rows; ++r) {
-      const __m256 acc = _mm256_load_ps(tile.acc[r] + 8 * half);
+      const __m256 acc = tile.acc[r][half];
       const __m256 y = a.bias == nullptr ? acc : _mm256_add_ps(acc, bias);
       _mm256_maskstore_ps(output_at(a, job.m + r, n), some, y);
     }
@@ -114,37 +118,39 @@ inline void store_outputs(const LinearArgs& a, const TileJob& job, const Tile& t
 template <class F>
 [[gnu::always_inline]] inline void add_group(const TileJob& job, const __m256i (&q)[8],
                                              __m256 scale, const int8_t* x, size_t k, int g,
-                                             float* acc, const Tile& tile) {
-  for (int r = 0; r < job.n_rows; ++r, x += k, acc += 16) {
+                                             int half, Tile& tile) {
+  for (int r = 0; r < job.n_rows; ++r, x += k) {
     __m256i sum = dot<F, 0, 8>(q, x);
     if constexpr (!kSigned<F> && F::kOffset != 0) {
       sum = _mm256_add_epi32(sum, minus_offset<F>(tile.x_sums[r][g]));
     }
     const __m256 both = _mm256_mul_ps(scale, _mm256_set1_ps(tile.x_scale[r][g]));
-    _mm256_store_ps(acc, _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), both, _mm256_load_ps(acc)));
+    __m256& acc = tile.acc[r][half];
+    acc = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), both, acc);
   }
 }
 
 template <class F>
-[[gnu::always_inline]] inline void add_minimum(const TileJob& job, __m256 minimum, int g,
-                                               float* acc, const Tile& tile) {
-  for (int r = 0; r < job.n_rows; ++r, acc += 16) {
+[[gnu::always_inline]] inline void add_minimum(const TileJob& job, __m256 minimum, int g, int half,
+                                               Tile& tile) {
+  for (int r = 0; r < job.n_rows; ++r) {
     const int32_t pair = tile.x_sums[r][g];
     const int32_t whole = static_cast<int16_t>(pair) + (pair >> 16);
     const __m256 x_sum = _mm256_set1_ps(tile.x_scale[r][g] * static_cast<float>(whole));
-    _mm256_store_ps(acc, _mm256_fmadd_ps(minimum, x_sum, _mm256_load_ps(acc)));
+    tile.acc[r][half] = _mm256_fmadd_ps(minimum, x_sum, tile.acc[r][half]);
   }
 }
 
 /// HOT: linear_bench. Formats with one float scale, and perhaps a minimum, for each group.
-template <DType type>
-void groups_tile(const LinearArgs& a, const TileJob& job) {
+template <DType type, bool one_row>
+void groups_tile(const LinearArgs& a, TileJob job) {
   using F = Format<type>;
+  if (one_row) job.n_rows = 1;
   const size_t n_groups = a.w.k / kActivationGroup;
   const std::byte* chunk = job.tile;
   const int8_t* x = a.xq.codes + job.m * a.w.k;
   Tile tile;
-  __builtin_memset(tile.acc, 0, sizeof tile.acc);
+  set_zero(tile.acc, job.n_rows);
   for (size_t first = 0; first < n_groups; first += kChunk) {
     const int n = n_groups - first < kChunk ? static_cast<int>(n_groups - first) : kChunk;
     load_chunk(a, job, first, n, tile);
@@ -155,10 +161,9 @@ void groups_tile(const LinearArgs& a, const TileJob& job) {
       for (int half = 0; half < 2; ++half) {
         __m256i q[8];
         load_codes<F>(group, half, q);
-        float* acc = tile.acc[0] + 8 * half;
-        add_group<F>(job, q, weights.scale(g, half), x, a.w.k, g, acc, tile);
+        add_group<F>(job, q, weights.scale(g, half), x, a.w.k, g, half, tile);
         if constexpr (packed::kHasMinimum<F>) {
-          add_minimum<F>(job, weights.minimum(g, half), g, acc, tile);
+          add_minimum<F>(job, weights.minimum(g, half), g, half, tile);
         }
       }
       const size_t step = F::group_step(g);
@@ -173,15 +178,15 @@ void groups_tile(const LinearArgs& a, const TileJob& job) {
 
 /// Sums of a super-block before its scales.
 struct Block {
-  alignas(32) float scaled[kMaxRows][16], minima[kMaxRows][16];
+  __m256 scaled[kMaxRows][2], minima[kMaxRows][2];
 };
 
 template <class F>
 [[gnu::always_inline]] inline void add_half_groups(const TileJob& job, const __m256i (&q)[8],
                                                    __m256 scale0, __m256 scale1, const int8_t* x,
-                                                   size_t k, int g, float* scaled,
+                                                   size_t k, int g, int half, Block& block,
                                                    const Tile& tile) {
-  for (int r = 0; r < job.n_rows; ++r, x += k, scaled += 16) {
+  for (int r = 0; r < job.n_rows; ++r, x += k) {
     __m256i sum0 = dot<F, 0, 4>(q, x), sum1 = dot<F, 4, 4>(q, x);
     if constexpr (F::kOffset != 0) {
       sum0 = _mm256_add_epi32(sum0, minus_half_offset<F, 0>(tile.x_sums[r][g]));
@@ -191,17 +196,17 @@ template <class F>
     const __m256 both = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum1), scale1,
                                         _mm256_mul_ps(_mm256_cvtepi32_ps(sum0), scale0));
     const __m256 x_scale = _mm256_set1_ps(tile.x_scale[r][g]);
-    _mm256_store_ps(scaled, _mm256_fmadd_ps(both, x_scale, _mm256_load_ps(scaled)));
+    block.scaled[r][half] = _mm256_fmadd_ps(both, x_scale, block.scaled[r][half]);
   }
 }
 
 [[gnu::always_inline]] inline void add_half_minima(const TileJob& job, __m256i pairs, int g,
-                                                   float* minima, const Tile& tile) {
-  for (int r = 0; r < job.n_rows; ++r, minima += 16) {
+                                                   int half, Block& block, const Tile& tile) {
+  for (int r = 0; r < job.n_rows; ++r) {
     const __m256i sum = _mm256_madd_epi16(pairs, _mm256_set1_epi32(tile.x_sums[r][g]));
     const __m256 x_scale = _mm256_set1_ps(tile.x_scale[r][g]);
-    _mm256_store_ps(minima,
-                    _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), x_scale, _mm256_load_ps(minima)));
+    __m256& minima = block.minima[r][half];
+    minima = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), x_scale, minima);
   }
 }
 
@@ -211,31 +216,31 @@ template <class F>
   for (int half = 0; half < 2; ++half) {
     const __m256 d = halves_at(header + 16 * half);
     for (int r = 0; r < job.n_rows; ++r) {
-      float* acc = tile.acc[r] + 8 * half;
-      __m256 sum =
-          _mm256_fmadd_ps(_mm256_load_ps(block.scaled[r] + 8 * half), d, _mm256_load_ps(acc));
+      __m256& acc = tile.acc[r][half];
+      acc = _mm256_fmadd_ps(block.scaled[r][half], d, acc);
       if constexpr (packed::kHasMinimum<F>) {
         const __m256 minus_dmin = negated(halves_at(header + 32 + 16 * half));
-        sum = _mm256_fmadd_ps(_mm256_load_ps(block.minima[r] + 8 * half), minus_dmin, sum);
+        acc = _mm256_fmadd_ps(block.minima[r][half], minus_dmin, acc);
       }
-      _mm256_store_ps(acc, sum);
     }
   }
 }
 
 /// HOT: linear_bench. Formats with integer scales for half groups below one scale for 256.
-template <DType type>
-void halves_tile(const LinearArgs& a, const TileJob& job) {
+template <DType type, bool one_row>
+void halves_tile(const LinearArgs& a, TileJob job) {
   using F = Format<type>;
+  if (one_row) job.n_rows = 1;
   const size_t n_groups = a.w.k / kActivationGroup;
   const std::byte* header = job.tile;
   const int8_t* x = a.xq.codes + job.m * a.w.k;
   Tile tile;
   Block block;
-  __builtin_memset(tile.acc, 0, sizeof tile.acc);
+  set_zero(tile.acc, job.n_rows);
   for (size_t first = 0; first < n_groups; first += kChunk, header += F::kBlockBytes) {
     load_chunk(a, job, first, kChunk, tile);
-    __builtin_memset(&block, 0, sizeof block);
+    set_zero(block.scaled, job.n_rows);
+    set_zero(block.minima, job.n_rows);
     prefetch(header, F::kHeaderBytes);
     const SubScales<type> weights(header);
     const std::byte* group = header + F::kHeaderBytes;
@@ -244,10 +249,9 @@ void halves_tile(const LinearArgs& a, const TileJob& job) {
         __m256i q[8];
         load_codes<F>(group, half, q);
         add_half_groups<F>(job, q, weights.sub_scale(2 * g, half),
-                           weights.sub_scale(2 * g + 1, half), x, a.w.k, g,
-                           block.scaled[0] + 8 * half, tile);
+                           weights.sub_scale(2 * g + 1, half), x, a.w.k, g, half, block, tile);
         if constexpr (packed::kHasMinimum<F>) {
-          add_half_minima(job, weights.sub_minima(g, half), g, block.minima[0] + 8 * half, tile);
+          add_half_minima(job, weights.sub_minima(g, half), g, half, block, tile);
         }
       }
       prefetch(group, F::kGroupBytes);
@@ -257,17 +261,24 @@ void halves_tile(const LinearArgs& a, const TileJob& job) {
   store_outputs(a, job, tile);
 }
 
-template <DType type>
-void linear_quantized(const LinearArgs& a) {
+template <DType type, bool one_row>
+[[gnu::always_inline]] inline void for_tiles(const LinearArgs& a) {
   using F = Format<type>;
   const size_t tile_bytes = a.w.k / F::kElements * F::kBlockBytes;
   for_each_tile<kMaxRows>(a, tile_bytes, a.w.k, [&](const TileJob& job) TANDEM_INLINE_LAMBDA {
     if constexpr (packed::kHasHalves<F>) {
-      halves_tile<type>(a, job);
+      halves_tile<type, one_row>(a, job);
     } else {
-      groups_tile<type>(a, job);
+      groups_tile<type, one_row>(a, job);
     }
   });
+}
+
+/// One row alone, as each step of a decode has it, reads its activations once for both halves of a
+/// tile.
+template <DType type>
+[[gnu::noinline]] void linear_quantized(const LinearArgs& a) {
+  a.m == 1 ? for_tiles<type, true>(a) : for_tiles<type, false>(a);
 }
 
 }  // namespace

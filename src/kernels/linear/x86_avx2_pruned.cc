@@ -51,17 +51,17 @@ void pruned_tile(const LinearArgs& a, const TileJob& job) {
   const int8_t* x = a.xq.codes + job.m * a.w.k;
   const std::byte* block = job.tile;
   Tile tile;
-  __builtin_memset(tile.acc, 0, sizeof tile.acc);
+  set_zero(tile.acc, job.n_rows);
   for (size_t g = 0; g < n_groups; ++g, block += Pruned::kBlockBytes, x += kActivationGroup) {
     prefetch(block, Pruned::kBlockBytes);
     for (int half = 0; half < 2; ++half) {
       const KeptWeights w(block, half);
       const __m256 scale = halves_at(block + 16 * half);
       for (int r = 0; r < job.n_rows; ++r) {
-        float* acc = tile.acc[r] + 8 * half;
+        __m256& acc = tile.acc[r][half];
         const __m256 both = _mm256_mul_ps(scale, _mm256_set1_ps(x_scales[r * n_groups + g]));
         const __m256 sum = _mm256_cvtepi32_ps(w.dot(x + r * a.w.k));
-        _mm256_store_ps(acc, _mm256_fmadd_ps(sum, both, _mm256_load_ps(acc)));
+        acc = _mm256_fmadd_ps(sum, both, acc);
       }
     }
   }
