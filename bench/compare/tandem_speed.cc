@@ -1,5 +1,6 @@
 // Tandem's side of bench/compare: loads a model once, then times what standard input asks for.
 //   tandem_speed MODEL --threads N [--isa NAME] [--context N] [--sequences N] [--chunk N] [--kv q8]
+//     [--compile-cache FOLDER]
 // Lines in: "prefill N", "decode N CONTEXT", "batch SEQUENCES N"; a line of seconds out for each.
 
 #include <cstdio>
@@ -102,6 +103,8 @@ EngineOptions parse_options(int argc, char** argv) {
       if (value == "int4") options.planes = WeightPlanes::kHigh;
     } else if (name == "--kv" && value == "q8") {
       options.kv_storage = kernels::KvStorage::kI8;
+    } else if (name == "--compile-cache") {
+      options.compile_cache = value;
     } else if (name == "--isa") {
       options.isa = value_or_fail(isa_from_name(value));
     } else {

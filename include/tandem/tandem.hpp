@@ -59,6 +59,9 @@ struct ModelOptions {
   uint32_t prefill_chunk = 256;  ///< prompt tokens computed together
   bool check_finite = false;     ///< stop at the first NaN or infinity, naming the layer
   std::string precision = {};    ///< of nested files: "int4", "int8"; empty: what the file holds
+  /// Folder that keeps packed weights between runs, as large as the model, for quick starts; empty:
+  /// none. What does not fit the model, or is damaged, is made again.
+  std::string compile_cache = {};
 };
 
 struct GenerationOptions {

@@ -74,6 +74,7 @@ int tandem_model_load(const char* path, const tandem_model_options* options, tan
     if (options->prefill_chunk != 0) chosen.prefill_chunk = options->prefill_chunk;
     chosen.check_finite = options->check_finite;
     if (options->precision != nullptr) chosen.precision = options->precision;
+    if (options->compile_cache != nullptr) chosen.compile_cache = options->compile_cache;
   }
   auto loaded = tandem::api::Model::load(path, chosen);
   if (!loaded) return fail(loaded.error());

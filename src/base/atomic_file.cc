@@ -65,8 +65,9 @@ Result<void> AtomicFile::write_at(uint64_t offset, std::span<const std::byte> by
   return {};
 }
 
-Result<void> AtomicFile::commit() {
-  const bool flushed = std::fflush(file_) == 0 && fsync(fileno(file_)) == 0;
+Result<void> AtomicFile::commit(Flush flush) {
+  const bool to_disk = flush == Flush::kToDisk;
+  const bool flushed = std::fflush(file_) == 0 && (!to_disk || fsync(fileno(file_)) == 0);
   if (!flushed || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return failure(ErrorCode::kIo, "{}: cannot finish writing: {}", path_, std::strerror(errno));
   }

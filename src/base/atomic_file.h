@@ -11,6 +11,11 @@
 
 namespace tandem {
 
+enum class Flush {
+  kToDisk,
+  kWhenConvenient,  ///< a cut of power may leave a damaged file: for what is checked and made again
+};
+
 /// Writes a file under a temporary name beside its final one and renames it on `commit`, so that a
 /// crash, a full disk or an early return never leaves half a file under the final name. One thread.
 class AtomicFile {
@@ -26,8 +31,8 @@ class AtomicFile {
   Result<void> write_at(uint64_t offset, std::span<const std::byte> bytes);
   /// Bytes written so far.
   size_t size() const { return n_bytes_; }
-  /// Flushes to disk and gives the file its final name.
-  Result<void> commit();
+  /// Gives the file its final name, after it has reached the disk unless that can be done again.
+  Result<void> commit(Flush flush = Flush::kToDisk);
 
  private:
   AtomicFile(std::string path, std::string temporary, std::FILE* file);

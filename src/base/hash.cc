@@ -30,4 +30,19 @@ uint64_t content_hash(std::span<const std::byte> bytes, uint64_t seed) {
   return mix(state);
 }
 
+uint64_t damage_checksum(std::span<const std::byte> bytes) {
+  constexpr size_t kLanes = 8, kBlock = kLanes * sizeof(uint64_t);
+  uint64_t sums[2][kLanes] = {};
+  size_t i = 0;
+  for (; i + kBlock <= bytes.size(); i += kBlock) {
+    uint64_t words[kLanes];
+    std::memcpy(words, bytes.data() + i, kBlock);
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      sums[0][lane] += words[lane];
+      sums[1][lane] += sums[0][lane];
+    }
+  }
+  return content_hash(bytes.subspan(i), content_hash(std::as_bytes(std::span(sums)), bytes.size()));
+}
+
 }  // namespace tandem

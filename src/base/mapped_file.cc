@@ -37,8 +37,10 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   const size_t n_bytes = static_cast<size_t>(info.st_size);
   void* start = mmap(nullptr, n_bytes, PROT_READ, MAP_PRIVATE, file.value, 0);
   if (start == MAP_FAILED) return tl::unexpected(system_error(path, "map"));
-  return std::shared_ptr<const MappedFile>(
-      new MappedFile(path, {static_cast<const std::byte*>(start), n_bytes}, true, true));
+  const int64_t modified_ns =
+      int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + int64_t{info.st_mtim.tv_nsec};
+  return std::shared_ptr<const MappedFile>(new MappedFile(
+      path, {static_cast<const std::byte*>(start), n_bytes}, true, true, modified_ns));
 }
 
 std::shared_ptr<const MappedFile> MappedFile::view(std::string name,

@@ -32,6 +32,8 @@ class MappedFile {
 
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// When the file was last changed, nanoseconds since 1970; 0 for a view.
+  int64_t modified_ns() const { return modified_ns_; }
 
   /// Tells the kernel that these bytes will not be read again soon, so that their pages stop
   /// counting as resident. Reading them later is still correct. Does nothing to a view of memory.
@@ -39,14 +41,16 @@ class MappedFile {
 
  private:
   MappedFile(std::string path, std::span<const std::byte> bytes, bool owns_mapping,
-             bool is_file_backed)
+             bool is_file_backed, int64_t modified_ns = 0)
       : path_(std::move(path)),
         bytes_(bytes),
+        modified_ns_(modified_ns),
         owns_mapping_(owns_mapping),
         is_file_backed_(is_file_backed) {}
 
   std::string path_;
   std::span<const std::byte> bytes_;
+  int64_t modified_ns_;
   bool owns_mapping_;
   bool is_file_backed_;
 };

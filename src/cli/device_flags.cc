@@ -65,8 +65,12 @@ void add_safety_flags(CLI::App& command, DeviceFlags& flags) {
           "Seconds a delegated execution may take before its device is given up; 0: for ever")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command.add_option("--compile-cache", flags.compile_cache,
-                     "Folder that keeps compiled segments between runs");
+  command
+      .add_option(
+          "--compile-cache", flags.compile_cache,
+          "Folder that keeps packed weights and compiled segments between runs, as large as "
+          "the model; later starts map them")
+      ->envname("TANDEM_COMPILE_CACHE");
   command.add_flag("--warmup", flags.warm_up, "Compile everything before the first answer");
   command.add_option("--inject-fault", flags.fault,
                      "Let the simulated NPU fail: hang|error|wrong|lost|oom:PHASE[:AFTER]");
@@ -96,6 +100,7 @@ Result<void> apply(const DeviceFlags& flags, EngineOptions& options) {
   TANDEM_TRY(options.plan, plan_options(flags));
   options.safety.deadline_seconds = flags.deadline_seconds;
   TANDEM_TRY(options.safety.check_every, parse_check(flags.check));
+  options.compile_cache = flags.compile_cache;
   NpuSimOptions npu{.cache_folder = flags.compile_cache};
   if (!flags.fault.empty()) {
     TANDEM_TRY(npu.fault, parse_fault(flags.fault));

@@ -1,4 +1,5 @@
-// Entry: magic, lengths of key and code, checksum of both; then the key as text, then the code.
+// Entry: magic, lengths of key and code, checksum of both; then the key as text, zeros up to a
+// multiple of 64 bytes, the code.
 
 #include "device/compile_cache.h"
 
@@ -12,7 +13,9 @@
 namespace tandem {
 namespace {
 
-constexpr char kMagic[8] = {'T', 'N', 'D', 'M', 'C', 'C', '0', '1'};
+constexpr size_t kAlignment = 64;
+constexpr size_t kPieceBytes = size_t{1} << 20;
+constexpr char kMagic[8] = {'T', 'N', 'D', 'M', 'C', 'C', '0', '2'};
 
 struct Header {
   char magic[8];
@@ -45,8 +48,24 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-uint64_t checksum_of(std::span<const std::byte> key, std::span<const std::byte> code) {
-  return content_hash(code, content_hash(key));
+size_t padded(size_t n_bytes) { return (n_bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// Pieces of the code are summed by themselves, so that threads can share the work.
+uint64_t checksum_of(std::span<const std::byte> key, std::span<const std::byte> code,
+                     ThreadPool* pool) {
+  std::vector<uint64_t> sums((code.size() + kPieceBytes - 1) / kPieceBytes);
+  const auto sum_pieces = [&](size_t begin, size_t end, int) {
+    for (size_t i = begin; i < end; ++i) {
+      const size_t first = i * kPieceBytes;
+      sums[i] = damage_checksum(code.subspan(first, std::min(kPieceBytes, code.size() - first)));
+    }
+  };
+  if (pool == nullptr) {
+    sum_pieces(0, sums.size(), 0);
+  } else {
+    pool->parallel_for(sums.size(), 1, sum_pieces);
+  }
+  return content_hash(std::as_bytes(std::span(sums)), content_hash(key, code.size()));
 }
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
@@ -78,7 +97,7 @@ std::string CompileCache::path_of(const CompileKey& key) const {
       .string();
 }
 
-CompileCache::Lookup CompileCache::find(const CompileKey& key) const {
+CompileCache::Lookup CompileCache::find(const CompileKey& key, ThreadPool* pool) const {
   const auto file = MappedFile::open(path_of(key));
   if (!file) {
     const bool is_new = file.error().code == ErrorCode::kNotFound;
@@ -92,31 +111,37 @@ CompileCache::Lookup CompileCache::find(const CompileKey& key) const {
     return {std::nullopt, "the entry is of another format"};
   }
   const uint64_t rest = bytes.size() - sizeof header;
-  const bool fits = header.key_bytes <= rest && header.code_bytes == rest - header.key_bytes;
+  const bool has_key = header.key_bytes <= rest;
+  const size_t code_begin = has_key ? padded(sizeof header + header.key_bytes) : 0;
+  const bool fits =
+      has_key && code_begin <= bytes.size() && header.code_bytes == bytes.size() - code_begin;
   if (!fits) return {std::nullopt, "the entry is cut short"};
-  const auto key_bytes = bytes.subspan(sizeof header, header.key_bytes);
-  const auto code = bytes.subspan(sizeof header + header.key_bytes);
-  if (checksum_of(key_bytes, code) != header.checksum) {
+  const auto key_bytes = bytes.subspan(sizeof header, code_begin - sizeof header);
+  const auto code = bytes.subspan(code_begin);
+  if (checksum_of(key_bytes, code, pool) != header.checksum) {
     return {std::nullopt, "the entry's checksum is wrong"};
   }
-  const std::string_view theirs(reinterpret_cast<const char*>(key_bytes.data()), key_bytes.size());
+  const std::string_view theirs(reinterpret_cast<const char*>(key_bytes.data()), header.key_bytes);
   const std::string ours = text_of(key);
   if (theirs != ours) return {std::nullopt, difference(theirs, ours)};
-  return {std::vector<std::byte>(code.begin(), code.end()), ""};
+  return {Entry{*file, code}, ""};
 }
 
-Result<void> CompileCache::store(const CompileKey& key, std::span<const std::byte> code) const {
+Result<void> CompileCache::store(const CompileKey& key, std::span<const std::byte> code,
+                                 ThreadPool* pool) const {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) return failure(ErrorCode::kIo, "{}: {}", folder_, error.message());
-  const std::string text = text_of(key);
-  Header header{{}, text.size(), code.size(), checksum_of(bytes_of(text), code)};
+  std::string text = text_of(key);
+  const size_t key_bytes = text.size();
+  text.resize(padded(sizeof(Header) + key_bytes) - sizeof(Header));
+  Header header{{}, key_bytes, code.size(), checksum_of(bytes_of(text), code, pool)};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   TANDEM_TRY(AtomicFile file, AtomicFile::create(path_of(key)));
   TANDEM_TRY(file.write(std::as_bytes(std::span(&header, 1))));
   TANDEM_TRY(file.write(text));
   TANDEM_TRY(file.write(code));
-  return file.commit();
+  return file.commit(Flush::kWhenConvenient);
 }
 
 }  // namespace tandem

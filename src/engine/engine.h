@@ -37,8 +37,10 @@ struct EngineOptions {
   /// begin at INT8 and may change at every step.
   WeightPlanes planes = WeightPlanes::kBoth;
   LinearObserver* observer = nullptr;  ///< told of the inputs of every linear; outlives the engine
-  bool check_finite = false;           ///< stop at the first node that writes NaN or infinity
-  DeviceFactory devices = {};          ///< none: the processor alone
+  /// Folder that keeps packed weights between runs, so that a start only maps them; empty: none.
+  std::string compile_cache = {};
+  bool check_finite = false;   ///< stop at the first node that writes NaN or infinity
+  DeviceFactory devices = {};  ///< none: the processor alone
   PlanOptions plan = {};
   SafetyOptions safety = {};
 };

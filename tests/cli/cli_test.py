@@ -281,6 +281,29 @@ class Run(CliTest):
         self.assertIn(b"stopped by Ctrl-C", err)
 
 
+class KeptWeights(CliTest):
+    def test_later_runs_map_what_the_first_one_packed(self):
+        cache = self.folder / "cache"
+        run = ("-m", str(DEMO), QUESTION)
+        for flags, env in ((("--compile-cache", str(cache)), {}),
+                           ((), {"TANDEM_COMPILE_CACHE": str(cache)})):
+            self.assertEqual(self.answer(*run, *flags, env=env)["text"], ANSWER)
+            entries = {entry: entry.stat().st_mtime_ns for entry in cache.iterdir()}
+            self.assertGreater(len(entries), 0)
+            self.assertEqual(self.answer(*run, *flags, env=env)["text"], ANSWER)
+            self.assertEqual({e: e.stat().st_mtime_ns for e in cache.iterdir()}, entries)
+        self.assertGreater(sum(entry.stat().st_size for entry in entries),
+                           0.9 * os.path.getsize(DEMO))
+        for entry in entries:
+            entry.write_bytes(entry.read_bytes()[:100])
+        self.assertEqual(self.answer(*run, "--compile-cache", str(cache))["text"], ANSWER)
+
+    def test_a_folder_that_cannot_be_made_is_no_reason_to_fail(self):
+        taken = self.path("taken", "a file")
+        flags = ("--compile-cache", taken + "/cache")
+        self.assertEqual(self.answer("-m", str(DEMO), *flags, QUESTION)["text"], ANSWER)
+
+
 class Convert(CliTest):
     def convert(self, name, *arguments, source=DEMO):
         self.ok("convert", str(source), "-o", self.path(name), *arguments)

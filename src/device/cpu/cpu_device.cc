@@ -29,7 +29,8 @@ std::vector<OpSupport> supported_ops(kernels::Isa isa) {
 
 /// What every view of one processor shares. One execution, compilation or measurement at a time.
 struct Processor {
-  Processor(kernels::Isa isa, int n_threads) : kernels(isa), pool(n_threads) {}
+  Processor(kernels::Isa isa, int n_threads, const std::string& cache_folder)
+      : kernels(isa), pool(n_threads), weights(cache_folder) {}
 
   KernelSet kernels;
   std::mutex mutex;
@@ -191,7 +192,8 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
                    "instruction set {} cannot run here: this processor has {}",
                    kernels::to_string(isa), CpuFeatures::detect().to_string());
   }
-  return std::make_unique<CpuDevice>(std::make_shared<Processor>(isa, n_threads), ArithmeticOf{});
+  return std::make_unique<CpuDevice>(
+      std::make_shared<Processor>(isa, n_threads, options.cache_folder), ArithmeticOf{});
 }
 
 std::unique_ptr<Device> share_cpu_device(const Device& cpu, ArithmeticOf arithmetic) {

@@ -15,6 +15,8 @@ struct CpuOptions {
   int n_threads = 0;
   /// Forces a row of the kernel tables; it must be one this processor can run.
   std::optional<kernels::Isa> isa = std::nullopt;
+  /// Packed weights are kept here and not packed again (CompileCache); empty: nowhere.
+  std::string cache_folder = {};
 };
 
 /// The best row of the kernel tables for this processor.

@@ -131,7 +131,7 @@ class Lowering {
     TANDEM_CHECK(kernel != nullptr);
     TANDEM_TRY(auto packed, weights_.packed(weight, pool_));
     out_.weight_bytes_ += packed->n_bytes();
-    out_.low_plane_bytes_ += packed->low.size();
+    out_.low_plane_bytes_ += packed->low_bytes;
     const ValueId input = node.inputs[0];
     if (kernels::uses_quantized_activations(weight.type) && quantized_ != input) {
       TANDEM_TRY(add<QuantizeStep>(node, kernels_, input));
@@ -164,7 +164,7 @@ class Lowering {
     TANDEM_CHECK(kernel != nullptr && kernels::uses_quantized_activations(weight.type));
     TANDEM_TRY(auto packed, weights_.packed(weight, pool_));
     out_.weight_bytes_ += packed->n_bytes();
-    out_.low_plane_bytes_ += packed->low.size();
+    out_.low_plane_bytes_ += packed->low_bytes;
     out_.needs_.quantized_columns = std::max<size_t>(out_.needs_.quantized_columns, weight.columns);
     out_.needs_.partial_columns = std::max<size_t>(out_.needs_.partial_columns, weight.rows);
     quantized_.reset();  // the codes in the scratch are of another kind

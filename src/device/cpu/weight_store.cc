@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/hash.h"
 #include "kernels/linear/nested.h"
 #include "tensor/convert.h"
 #include "tensor/nested_tensor.h"
@@ -22,21 +23,24 @@ Result<void> pack_low(const Weight& weight, ThreadPool& pool, PackedWeight& out)
   const NestedTensor& nested = *weight.nested;
   const size_t stride = low_row_bytes(weight.columns);
   const auto rows = nested.low.subspan(weight.first_nested_row * stride, weight.rows * stride);
-  TANDEM_TRY(out.low, Buffer::allocate(kernels::packed_low_bytes(weight.rows, weight.columns),
-                                       weight.name.c_str(), BufferUse::kWhole));
+  out.low_bytes = kernels::packed_low_bytes(weight.rows, weight.columns);
+  TANDEM_TRY(Buffer memory,
+             Buffer::allocate(out.low_bytes, weight.name.c_str(), BufferUse::kWhole));
+  std::byte* const low = memory.data();
   const size_t n_tasks = (weight.rows + kRowsPerTask - 1) / kRowsPerTask;
   pool.parallel_for(n_tasks, 1, [&](size_t begin, size_t end, int) {
     const size_t first = begin * kRowsPerTask;
     const size_t last = std::min<size_t>(end * kRowsPerTask, weight.rows);
-    kernels::pack_low_rows(rows.data(), weight.rows, weight.columns, first, last, out.low.data());
+    kernels::pack_low_rows(rows.data(), weight.rows, weight.columns, first, last, low);
     nested.low_file->drop_pages(rows.subspan(first * stride, (last - first) * stride));
   });
-  out.matrix.low = out.low.data();
+  out.low_memory = std::make_shared<const Buffer>(std::move(memory));
+  out.matrix.low = low;
   out.matrix.low_shift = nested.shift;
   return {};
 }
 
-void pack(const Weight& weight, std::byte* to, ThreadPool& pool) {
+void pack_rows(const Weight& weight, std::byte* to, ThreadPool& pool) {
   const size_t n_tasks = (weight.rows + kRowsPerTask - 1) / kRowsPerTask;
   const size_t stride = row_bytes(weight.type, weight.columns);
   pool.parallel_for(n_tasks, 1, [&](size_t begin, size_t end, int) {
@@ -50,7 +54,45 @@ void pack(const Weight& weight, std::byte* to, ThreadPool& pool) {
   });
 }
 
+enum class Plane { kHigh, kLow };
+
+/// A few samples of the bytes: reading all would take as long as packing them.
+uint64_t sampled_hash(std::span<const std::byte> bytes) {
+  constexpr size_t kSamples = 16, kSampleBytes = 256;
+  uint64_t hash = content_hash(bytes.last(std::min(bytes.size(), kSampleBytes)), bytes.size());
+  for (size_t i = 0; i < kSamples; ++i) {
+    const size_t first = bytes.size() / kSamples * i;
+    hash = content_hash(bytes.subspan(first, std::min(kSampleBytes, bytes.size() - first)), hash);
+  }
+  return hash;
+}
+
+/// The name of the file is left out: a model that was moved is the same model.
+CompileKey packed_key(const Weight& weight, Plane plane) {
+  const MappedFile& file = *weight.file;
+  CompileKey key{{"packed", "1"},
+                 {"tensor", weight.name},
+                 {"type", std::string(name(weight.type))},
+                 {"rows", std::to_string(weight.rows)},
+                 {"columns", std::to_string(weight.columns)},
+                 {"file bytes", std::to_string(file.bytes().size())},
+                 {"file time", std::to_string(file.modified_ns())},
+                 {"offset", std::to_string(weight.bytes.data() - file.bytes().data())},
+                 {"samples", fmt::format("{:016x}", sampled_hash(weight.bytes))},
+                 {"plane", plane == Plane::kHigh ? "high" : "low"}};
+  if (plane == Plane::kLow) {
+    key.push_back({"shift", std::to_string(weight.nested->shift)});
+    key.push_back({"first row", std::to_string(weight.first_nested_row)});
+    key.push_back({"low samples", fmt::format("{:016x}", sampled_hash(weight.nested->low))});
+  }
+  return key;
+}
+
 }  // namespace
+
+WeightStore::WeightStore(const std::string& cache_folder) {
+  if (!cache_folder.empty()) on_disk_.emplace(cache_folder);
+}
 
 Result<std::shared_ptr<const PackedWeight>> WeightStore::packed(const Weight& weight,
                                                                 ThreadPool& pool) {
@@ -77,7 +119,7 @@ std::shared_ptr<const PackedWeight> WeightStore::find_rows(const Weight& weight)
         columns == weight.columns && type == weight.type && is_before(bytes, weight.bytes.data()) &&
         is_before(weight.bytes.data() + weight.bytes.size(), bytes + rows * stride);
     const auto whole = is_inside ? slot.lock() : nullptr;
-    if (whole == nullptr || whole->low.size() > 0) continue;
+    if (whole == nullptr || whole->low_bytes > 0) continue;
     const size_t first = static_cast<size_t>(weight.bytes.data() - bytes) / stride;
     const bool ends_with_a_tile =
         weight.rows % kernels::kTileRows == 0 || first + weight.rows == rows;
@@ -119,13 +161,50 @@ Result<std::shared_ptr<const PackedWeight>> WeightStore::packed_as(const Weight&
 }
 
 Result<std::shared_ptr<PackedWeight>> WeightStore::make(const Weight& weight, ThreadPool& pool) {
+  const bool may_keep = on_disk_ && weight.file && weight.file->modified_ns() != 0;
+  if (!may_keep) return pack(weight, pool);
+  if (auto found = find_on_disk(weight, pool)) return found;
+  TANDEM_TRY(auto made, pack(weight, pool));
+  keep_on_disk(weight, *made, pool);
+  return made;
+}
+
+std::shared_ptr<PackedWeight> WeightStore::find_on_disk(const Weight& weight,
+                                                        ThreadPool& pool) const {
+  auto out = std::make_shared<PackedWeight>();
+  out->memory_bytes = kernels::packed_bytes(weight.type, weight.rows, weight.columns);
+  const auto found = on_disk_->find(packed_key(weight, Plane::kHigh), &pool).entry;
+  if (!found || found->code.size() != out->memory_bytes) return nullptr;
+  out->memory = found->file;
+  out->matrix = {weight.type, weight.rows, weight.columns, found->code.data()};
+  if (!weight.nested) return out;
+  out->low_bytes = kernels::packed_low_bytes(weight.rows, weight.columns);
+  const auto low = on_disk_->find(packed_key(weight, Plane::kLow), &pool).entry;
+  if (!low || low->code.size() != out->low_bytes) return nullptr;
+  out->low_memory = low->file;
+  out->matrix.low = low->code.data();
+  out->matrix.low_shift = weight.nested->shift;
+  return out;
+}
+
+void WeightStore::keep_on_disk(const Weight& weight, const PackedWeight& packed,
+                               ThreadPool& pool) const {
+  // A folder that cannot be written costs the next run the packing and this one nothing.
+  (void)on_disk_->store(packed_key(weight, Plane::kHigh), {packed.matrix.data, packed.memory_bytes},
+                        &pool);
+  if (!weight.nested) return;
+  (void)on_disk_->store(packed_key(weight, Plane::kLow), {packed.matrix.low, packed.low_bytes},
+                        &pool);
+}
+
+Result<std::shared_ptr<PackedWeight>> WeightStore::pack(const Weight& weight, ThreadPool& pool) {
   // Before the pages of the high plane are dropped.
   if (weight.nested) TANDEM_TRY(verify_nested(*weight.nested, pool));
   auto made = std::make_shared<PackedWeight>();
   made->memory_bytes = kernels::packed_bytes(weight.type, weight.rows, weight.columns);
   TANDEM_TRY(std::byte* const start, take(made->memory_bytes, weight.name.c_str()));
   made->memory = piece_;
-  pack(weight, start, pool);
+  pack_rows(weight, start, pool);
   made->matrix = {weight.type, weight.rows, weight.columns, start};
   if (weight.nested) TANDEM_TRY(pack_low(weight, pool, *made));
   return made;

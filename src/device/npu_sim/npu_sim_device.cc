@@ -269,8 +269,7 @@ double NpuSimDevice::compile_time(const Graph& graph, NodeRange segment,
   const CompileCache cache(options_.cache_folder);
   const auto found = cache.find(key);
   const auto code = std::as_bytes(std::span(nodes));
-  const bool is_ours =
-      found.code && std::equal(found.code->begin(), found.code->end(), code.begin(), code.end());
+  const bool is_ours = found.entry && std::ranges::equal(found.entry->code, code);
   if (is_ours) return 0;
   // A folder that cannot be written costs the next run a compilation and this one nothing.
   (void)cache.store(key, code);
