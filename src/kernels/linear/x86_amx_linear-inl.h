@@ -195,8 +195,8 @@ template <class W>
         if (m == 0) {
           for (int g = 0; g < n_groups; ++g) w[i].prefetch_next(g);
         }
-        const Outputs out =
-            Outputs::at(a, m, n + i * kTileRows, first == 0, first + n_groups == all_groups);
+        const Outputs out = Outputs(
+            OutputRows::at(a, m, n + i * kTileRows, first == 0, first + n_groups == all_groups));
         if (n_tokens == kTokens) {
           run_stretch<W, kTokens, false>(x, w[i], out, sums);
         } else if (n_tokens > kTokens / 2) {

@@ -5,10 +5,10 @@
 
 namespace tandem::kernels {
 
-#define TANDEM_TYPE(type, name)                                          \
-  void linear_##name##_i8_16_avx2(const LinearArgs& a) noexcept {        \
-    using namespace avx2;                                                \
-    linear_many<Widened<DType::type>>(a, linear_quantized<DType::type>); \
+#define TANDEM_TYPE(type, name)                                                      \
+  void linear_##name##_i8_16_avx2(const LinearArgs& a) noexcept {                    \
+    using namespace avx2;                                                            \
+    linear_many<ManyKernel<Widened<DType::type>>>(a, linear_quantized<DType::type>); \
   }
 #include "kernels/linear/types_blocks256.inc"
 

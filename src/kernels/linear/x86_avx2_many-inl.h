@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/linear/x86_avx2_tokens-inl.h"
+#include "kernels/linear/x86_avx2_activations-inl.h"
 
 // AVX2 linear for many tokens. Products of small codes take two instructions for 32 multiply-adds:
 // activations are unsigned, so that weights come from memory with the product, and the sum of a
@@ -10,6 +10,17 @@
 
 namespace tandem::kernels::avx2 {
 namespace {
+
+/// The sums that registers hold beside the operands: of tiles of outputs for a few tokens.
+template <class W>
+inline constexpr int kTilesAtOnce = W::kSignedCodes ? 1 : 2;
+template <class W>
+inline constexpr int kTokensAtOnce = W::kSignedCodes ? 4 : 3;
+/// Registers of outputs.
+template <class W>
+inline constexpr int kVectors = 2 * kTilesAtOnce<W>;
+template <class W>
+using TokensOf = Tokens<Activations<W>, kTokensAtOnce<W>>;
 
 /// Calls f.template operator()<vector, token>() for all of them, token by token.
 template <class W, int n_tokens, class F>
@@ -28,14 +39,14 @@ using Sums = __m256i[n_tokens][kVectors<W>];
 inline constexpr int kWhole = -1;
 /// `sums[token][vector]`: the products of group g, of one half of it or with kWhole of both.
 template <class W, int n_tokens, int half_group>
-[[gnu::always_inline]] inline void sum_words(const Tokens<W>& x, const W (&w)[kTilesAtOnce<W>],
+[[gnu::always_inline]] inline void sum_words(const TokensOf<W>& x, const W (&w)[kTilesAtOnce<W>],
                                              int g, Sums<W, n_tokens>& sums) {
   constexpr int kFirst = half_group == 1 ? 4 : 0, kCount = half_group == kWhole ? 8 : 4;
   // Sums of int16, each of two of the four elements of the quads.
   repeat<kCount>([&]<int i>() TANDEM_INLINE_LAMBDA {
     constexpr int quad = kFirst + i;
     repeat<n_tokens>([&]<int t>() TANDEM_INLINE_LAMBDA {
-      const __m256i activations = x.template quad<t>(quad);
+      const __m256i activations = _mm256_set1_epi32(x.template quad<t>(quad));
       repeat<kVectors<W>>([&]<int v>() TANDEM_INLINE_LAMBDA {
         const uint8_t* codes = w[v / 2].codes[g][0] + quad * packed::kQuadBytes + 32 * (v % 2);
         const int16_t* start = w[v / 2].starts[g][half_group == 1] + 16 * (v % 2);
@@ -48,7 +59,7 @@ template <class W, int n_tokens, int half_group>
   for_vectors_and_tokens<W, n_tokens>([&]<int v, int t>() TANDEM_INLINE_LAMBDA {
     sums[t][v] = _mm256_madd_epi16(sums[t][v], _mm256_set1_epi16(1));
     if constexpr (W::kSumOffset != 0) {
-      sums[t][v] = _mm256_add_epi32(sums[t][v], x.template sum<t>());
+      sums[t][v] = _mm256_add_epi32(sums[t][v], _mm256_set1_epi32(x.template start<t, 0>()));
     }
   });
 }
@@ -56,7 +67,7 @@ template <class W, int n_tokens, int half_group>
 /// As sum_words for codes of eight bits, a whole group. |w| <= 128 and |x| <= 127: a pair of
 /// products stays within int16.
 template <class W, int n_tokens>
-[[gnu::always_inline]] inline void sum_signed(const Tokens<W>& x, const W (&w)[kTilesAtOnce<W>],
+[[gnu::always_inline]] inline void sum_signed(const TokensOf<W>& x, const W (&w)[kTilesAtOnce<W>],
                                               int g, Sums<W, n_tokens>& sums) {
   static_assert(kVectors<W> == 2);
   repeat<packed::kQuads>([&]<int quad>() TANDEM_INLINE_LAMBDA {
@@ -65,7 +76,7 @@ template <class W, int n_tokens>
     const __m256i value[2] = {load256(codes), load256(codes + 32)};
     const __m256i magnitude[2] = {load256(magnitudes), load256(magnitudes + 32)};
     repeat<n_tokens>([&]<int t>() TANDEM_INLINE_LAMBDA {
-      const __m256i activations = x.template quad<t>(quad);
+      const __m256i activations = _mm256_set1_epi32(x.template quad<t>(quad));
       repeat<2>([&]<int v>() TANDEM_INLINE_LAMBDA {
         const __m256i signed_x = _mm256_sign_epi8(activations, value[v]);
         const __m256i pairs = _mm256_maddubs_epi16(magnitude[v], signed_x);
@@ -100,13 +111,13 @@ template <class W, int n_tokens>
 
 /// HOT: linear_bench. Formats with one float scale, and perhaps a minimum, for each group.
 template <class W, int n_tokens>
-[[gnu::noinline]] void groups_stretch(Tokens<W> x, const W (&w)[kTilesAtOnce<W>],
-                                      const Outputs (&out)[kTilesAtOnce<W>]) {
+requires(!W::kHalves) [[gnu::noinline]] void stretch(TokensOf<W> x, const W (&w)[kTilesAtOnce<W>],
+                                                     const Outputs (&out)[kTilesAtOnce<W>]) {
   Accumulators<W, n_tokens> acc;
   load_outputs(out, acc);
   for (int g = 0; g < w[0].n_groups; ++g, x.next_group()) {
     Sums<W, n_tokens> sums;
-    x.prefetch(w, g);
+    x.prefetch_weights(w, g);
     if constexpr (W::kSignedCodes) {
       sum_signed<W, n_tokens>(x, w, g, sums);
     } else {
@@ -115,11 +126,11 @@ template <class W, int n_tokens>
     for_vectors_and_tokens<W, n_tokens>([&]<int v, int t>() TANDEM_INLINE_LAMBDA {
       const W& tile = w[v / 2];
       const __m256 w_scale = _mm256_load_ps(tile.scale[g][0] + 8 * (v % 2));
-      const __m256 scale = _mm256_mul_ps(w_scale, x.template scale<t>());
+      const __m256 scale = _mm256_mul_ps(w_scale, _mm256_set1_ps(x.template scale<t>()));
       __m256 total = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[t][v]), scale, acc.get(t, v));
       if constexpr (W::kMinimum) {
         const __m256 minimum = _mm256_castsi256_ps(load256(tile.minimum[g] + 8 * (v % 2)));
-        total = _mm256_fmadd_ps(minimum, x.template scaled_sum<t>(), total);
+        total = _mm256_fmadd_ps(minimum, _mm256_set1_ps(x.template scaled_sum<t>()), total);
       }
       acc.set(t, v, total);
     });
@@ -129,7 +140,7 @@ template <class W, int n_tokens>
 
 /// Adds the minima of the groups of a block that starts at `first`.
 template <class W, int n_tokens>
-[[gnu::always_inline]] inline void add_half_minima(Tokens<W>& x, const W (&w)[kTilesAtOnce<W>],
+[[gnu::always_inline]] inline void add_half_minima(TokensOf<W>& x, const W (&w)[kTilesAtOnce<W>],
                                                    int first, Accumulators<W, n_tokens>& acc) {
   __m256 minima[n_tokens][kVectors<W>];
   for_vectors_and_tokens<W, n_tokens>(
@@ -137,8 +148,9 @@ template <class W, int n_tokens>
   for (int g = first; g < first + W::kBlockGroups; ++g, x.next_group()) {
     for_vectors_and_tokens<W, n_tokens>([&]<int v, int t>() TANDEM_INLINE_LAMBDA {
       const __m256i pairs = load256(w[v / 2].minimum[g] + 8 * (v % 2));
-      const __m256i sum = _mm256_madd_epi16(pairs, x.template sums_of_halves<t>());
-      minima[t][v] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), x.template scale<t>(), minima[t][v]);
+      const __m256i sum = _mm256_madd_epi16(pairs, _mm256_set1_epi32(x.template half_sums<t>()));
+      minima[t][v] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), _mm256_set1_ps(x.template scale<t>()),
+                                     minima[t][v]);
     });
   }
   for_vectors_and_tokens<W, n_tokens>([&]<int v, int t>() TANDEM_INLINE_LAMBDA {
@@ -149,17 +161,17 @@ template <class W, int n_tokens>
 
 /// HOT: linear_bench. Formats with integer scales for half groups below one scale for 256.
 template <class W, int n_tokens>
-[[gnu::noinline]] void halves_stretch(Tokens<W> x, const W (&w)[kTilesAtOnce<W>],
-                                      const Outputs (&out)[kTilesAtOnce<W>]) {
+requires(W::kHalves) [[gnu::noinline]] void stretch(TokensOf<W> x, const W (&w)[kTilesAtOnce<W>],
+                                                    const Outputs (&out)[kTilesAtOnce<W>]) {
   Accumulators<W, n_tokens> acc;
   load_outputs(out, acc);
   for (int first = 0; first < w[0].n_groups; first += W::kBlockGroups) {
-    [[maybe_unused]] Tokens<W> x_of_block = x;
+    [[maybe_unused]] TokensOf<W> x_of_block = x;
     Accumulators<W, n_tokens> scaled, both;
     __builtin_memset(&scaled, 0, sizeof scaled);
     for (int g = first; g < first + W::kBlockGroups; ++g, x.next_group()) {
       Sums<W, n_tokens> sums;
-      x.prefetch(w, g);
+      x.prefetch_weights(w, g);
       sum_words<W, n_tokens, 0>(x, w, g, sums);
       for_vectors_and_tokens<W, n_tokens>([&]<int v, int t>() TANDEM_INLINE_LAMBDA {
         const __m256 scale = _mm256_load_ps(w[v / 2].scale[g][0] + 8 * (v % 2));
@@ -170,7 +182,8 @@ template <class W, int n_tokens>
         // Exact: every value is an integer below 2^24.
         const __m256 scale = _mm256_load_ps(w[v / 2].scale[g][1] + 8 * (v % 2));
         const __m256 whole = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[t][v]), scale, both.get(t, v));
-        scaled.set(t, v, _mm256_fmadd_ps(whole, x.template scale<t>(), scaled.get(t, v)));
+        scaled.set(t, v,
+                   _mm256_fmadd_ps(whole, _mm256_set1_ps(x.template scale<t>()), scaled.get(t, v)));
       });
     }
     for_vectors_and_tokens<W, n_tokens>([&]<int v, int t>() TANDEM_INLINE_LAMBDA {
@@ -182,72 +195,24 @@ template <class W, int n_tokens>
   store_outputs(out, acc);
 }
 
-template <class W, int n_tokens>
-[[gnu::always_inline]] inline void run_stretch(const Tokens<W>& x, const W (&w)[kTilesAtOnce<W>],
-                                               const Outputs (&out)[kTilesAtOnce<W>]) {
-  if constexpr (W::kHalves) {
-    halves_stretch<W, n_tokens>(x, w, out);
-  } else {
-    groups_stretch<W, n_tokens>(x, w, out);
-  }
-}
-
-/// n_tokens <= kTokensAtOnce<W>.
+/// As many-inl.h wants it.
 template <class W>
-[[gnu::always_inline]] inline void run_tokens(int n_tokens, const Tokens<W>& x,
-                                              const W (&w)[kTilesAtOnce<W>],
-                                              const Outputs (&out)[kTilesAtOnce<W>]) {
-  for (int t = 0; t < n_tokens; ++t) {
-    for (const Outputs& tile : out) tile.prefetch(t);
-  }
-  repeat<kTokensAtOnce<W>>([&]<int i>() TANDEM_INLINE_LAMBDA {
-    if (n_tokens == i + 1) run_stretch<W, i + 1>(x, w, out);
-  });
-}
+struct ManyKernel {
+  using Weights = W;
+  using OfCall = Activations<W>;
+  using Out = Outputs;
+  static constexpr int kTilesAtOnce = avx2::kTilesAtOnce<W>;
+  static constexpr int kTokensAtOnce = avx2::kTokensAtOnce<W>;
+  /// Below that many tokens widening the weights costs more than it saves.
+  static constexpr size_t kMinTokens = 6;
+  static constexpr size_t kManyCodes = avx2::kManyCodes;
 
-/// The tiles of outputs from n, at most kTilesAtOnce<W>, for the tokens [m_begin, m_end).
-template <class W>
-[[gnu::always_inline]] inline void tiles_at_once(const LinearArgs& a, const Activations<W>& x,
-                                                 size_t m_begin, size_t m_end, size_t n,
-                                                 W (&w)[kTilesAtOnce<W>]) {
-  constexpr int kTiles = kTilesAtOnce<W>;
-  const int n_tiles = kTiles == 2 && a.n_end - n > kTileRows ? 2 : 1;
-  const size_t all_groups = a.w.k / kActivationGroup;
-  for (size_t first = 0; first < all_groups; first += kDepth) {
-    const bool is_last = first + kDepth >= all_groups;
-    const int n_groups = is_last ? static_cast<int>(all_groups - first) : kDepth;
-    for (int i = 0; i < kTiles; ++i) {
-      w[i].widen(a, n + i % n_tiles * kTileRows, first, n_groups);
-    }
-    for (size_t m = m_begin; m < m_end; m += kTokensAtOnce<W>) {
-      const size_t left = m_end - m;
-      Outputs out[kTiles];
-      for (int i = 0; i < kTiles; ++i) {
-        out[i] = Outputs::at(a, m, n + i % n_tiles * kTileRows, first == 0, is_last);
-        if (i >= n_tiles) out[i].n_columns = 0;
-      }
-      run_tokens<W>(left < kTokensAtOnce<W> ? static_cast<int>(left) : kTokensAtOnce<W>,
-                    Tokens<W>(a, x, m_begin, m, first), w, out);
-    }
+  template <int n_tokens>
+  [[gnu::always_inline]] static void run_stretch(const TokensOf<W>& x, const W (&w)[kTilesAtOnce],
+                                                 const Outputs (&out)[kTilesAtOnce]) {
+    stretch<W, n_tokens>(x, w, out);
   }
-}
-
-/// `few_tokens`: the kernel for fewer than kMinTokens.
-template <class W, class Few>
-[[gnu::always_inline]] inline void linear_many(const LinearArgs& a, Few&& few_tokens) {
-  if (a.m < kMinTokens || a.w.k > kManyCodes / kTokensAtOnce<W>) return few_tokens(a);
-  W widened[kTilesAtOnce<W>];
-  Activations<W> activations;
-  const size_t n_groups = a.w.k / kActivationGroup;
-  const size_t step = kManyCodes / a.w.k / kTokensAtOnce<W> * kTokensAtOnce<W>;
-  for (size_t m = 0; m < a.m; m += step) {
-    const size_t m_end = m + step < a.m ? m + step : a.m;
-    activations.read(a.xq, m * n_groups, (m_end - m) * n_groups);
-    for (size_t n = a.n_begin; n < a.n_end; n += kTilesAtOnce<W> * kTileRows) {
-      tiles_at_once<W>(a, activations, m, m_end, n, widened);
-    }
-  }
-}
+};
 
 }  // namespace
 }  // namespace tandem::kernels::avx2

@@ -80,8 +80,8 @@ void linear_nested(const LinearArgs& a) {
 
 void linear_nested_i8_16_avx2(const LinearArgs& a) noexcept {
   using namespace avx2;
-  a.w.low_shift == 4 ? linear_many<WidenedNested<4>>(a, linear_nested<4>)
-                     : linear_many<WidenedNested<3>>(a, linear_nested<3>);
+  a.w.low_shift == 4 ? linear_many<ManyKernel<WidenedNested<4>>>(a, linear_nested<4>)
+                     : linear_many<ManyKernel<WidenedNested<3>>>(a, linear_nested<3>);
 }
 
 }  // namespace tandem::kernels

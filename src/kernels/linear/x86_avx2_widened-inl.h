@@ -16,11 +16,6 @@ namespace {
 /// Groups along K that are widened together: two tiles of them fill half of the first-level cache.
 inline constexpr int kDepth = 16;
 
-[[gnu::always_inline]] inline void prefetch_bytes(const std::byte* p, size_t n_bytes) {
-  for (size_t i = 0; i < n_bytes; i += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(p) + i, _MM_HINT_T1);
-  }
-}
 [[gnu::always_inline]] inline void store256(void* to, __m256i v) {
   _mm256_store_si256(static_cast<__m256i*>(to), v);
 }
@@ -33,8 +28,9 @@ inline constexpr int kDepth = 16;
 
 /// One tile of outputs over a stretch of at most kDepth groups of a type of packed_format.h.
 template <DType type, class F = Format<type>>
-struct Widened : WidenedBase<kDepth, kSigned<F> ? 2 : 1, packed::kHasHalves<F>,
-                             packed::kHasMinimum<F>, kDepth / F::kGroups> {
+struct Widened : WidenedBase<avx2::kDepth, kSigned<F> ? 2 : 1, packed::kHasHalves<F>,
+                             packed::kHasMinimum<F>, avx2::kDepth / F::kGroups> {
+  static constexpr int kDepth = avx2::kDepth;
   static constexpr bool kHalves = packed::kHasHalves<F>;
   static constexpr bool kMinimum = packed::kHasMinimum<F>;
   static constexpr int kBlockGroups = F::kGroups;
@@ -55,28 +51,21 @@ struct Widened : WidenedBase<kDepth, kSigned<F> ? 2 : 1, packed::kHasHalves<F>,
   /// Groups [first, first + groups) of the tile of outputs that starts at n.
   void widen(const LinearArgs& a, size_t n, size_t first, int groups) {
     this->n_groups = groups;
-    const size_t tile_bytes = a.w.k / F::kElements * F::kBlockBytes;
-    const std::byte* block =
-        a.w.data + n / kTileRows * tile_bytes + first / F::kGroups * F::kBlockBytes;
-    next = block + groups / F::kGroups * F::kBlockBytes;
-    for (int g = 0; g < groups; g += F::kGroups, block += F::kBlockBytes) {
-      if constexpr (kHalves) {
-        widen_half_scales(block, g);
-      } else {
-        widen_scales(block, g);
-      }
-      const std::byte* group = block + F::kHeaderBytes;
-      for (int i = 0; i < F::kGroups; ++i, group += F::kGroupBytes) {
-        widen_codes(group, 0, g + i);
-        widen_codes(group, 1, g + i);
-      }
-    }
+    next = widen_blocks<F>(
+        a, n, first, groups,
+        [&](const std::byte* block, int g) TANDEM_INLINE_LAMBDA {
+          if constexpr (kHalves) {
+            widen_half_scales(block, g);
+          } else {
+            widen_scales(block, g);
+          }
+        },
+        [&](const std::byte* group, int g) TANDEM_INLINE_LAMBDA {
+          widen_codes(group, 0, g);
+          widen_codes(group, 1, g);
+        });
   }
-  /// Asks for the bytes that group g of the next stretch will be widened from.
-  [[gnu::always_inline]] void prefetch_next(int g) const {
-    constexpr size_t kBytes = F::kBlockBytes / F::kGroups;
-    prefetch_bytes(next + g * kBytes, kBytes);
-  }
+  [[gnu::always_inline]] void prefetch_next(int g) const { prefetch_group<F>(next, g); }
 
  private:
   [[gnu::always_inline]] void widen_codes(const std::byte* group, int half, int g) {
@@ -139,40 +128,29 @@ struct Widened : WidenedBase<kDepth, kSigned<F> ? 2 : 1, packed::kHasHalves<F>,
 
 /// The same of nested weights, both planes with the low one's e = `shift`.
 template <int shift>
-struct WidenedNested : WidenedBase<kDepth, 2, false, false, 1> {
+struct WidenedNested : WidenedBase<avx2::kDepth, 2, false, false, 1> {
+  static constexpr int kDepth = avx2::kDepth;
   static constexpr bool kHalves = false;
   static constexpr bool kMinimum = false;
   static constexpr int kBlockGroups = 1;
   static constexpr bool kSignedCodes = true;
   static constexpr int kWordOffset = 0;
   static constexpr int kSumOffset = 0;
-  const std::byte* next_high;
-  const std::byte* next_low;
+  NestedGroup next;  ///< of the next stretch
 
   void widen(const LinearArgs& a, size_t n, size_t first, int groups) {
-    using packed::High;
     this->n_groups = groups;
-    const size_t tile = n / kTileRows, all_groups = a.w.k / packed::kGroup;
-    const std::byte* high = a.w.data + (tile * all_groups + first) * High::kBlockBytes;
-    const std::byte* low =
-        a.w.low + tile * packed::low_tile_bytes(a.w.k) + first * packed::kLowGroupBytes;
+    next = NestedGroup::at(a, n, first);
     const __m256 unit = _mm256_set1_ps(packed::kNestedUnit<shift>);
-    for (int g = 0; g < groups; ++g) {
+    for (int g = 0; g < groups; ++g, next.next()) {
       for (int half = 0; half < 2; ++half) {
-        widen_codes(high + High::kHeaderBytes, low, half, this->codes[g]);
+        widen_codes(next.high + packed::High::kHeaderBytes, next.low, half, this->codes[g]);
         _mm256_store_ps(this->scale[g][0] + 8 * half,
-                        _mm256_mul_ps(halves_at(high + 16 * half), unit));
+                        _mm256_mul_ps(halves_at(next.high + 16 * half), unit));
       }
-      high += High::kBlockBytes;
-      low += packed::kLowGroupBytes;
     }
-    next_high = high;
-    next_low = low;
   }
-  [[gnu::always_inline]] void prefetch_next(int g) const {
-    prefetch_bytes(next_high + g * packed::High::kBlockBytes, packed::High::kBlockBytes);
-    prefetch_bytes(next_low + g * packed::kLowGroupBytes, packed::kLowGroupBytes);
-  }
+  [[gnu::always_inline]] void prefetch_next(int g) const { next.prefetch(g); }
 
  private:
   [[gnu::always_inline]] static void widen_codes(const std::byte* high, const std::byte* low,
@@ -189,28 +167,9 @@ struct WidenedNested : WidenedBase<kDepth, 2, false, false, 1> {
   }
 };
 
-/// Outputs of one tile of weights for a few tokens.
-struct Outputs {
-  float* y;  ///< of the first token and output
-  size_t stride;
-  int n_columns;
-  const float* bias;  ///< null unless this is the last stretch
-  bool starts;        ///< no stretch came before
-
-  /// `m`, `n`: first token and output; `is_first`, `is_last`: of the stretches of K.
-  static Outputs at(const LinearArgs& a, size_t m, size_t n, bool is_first, bool is_last) {
-    const size_t left = a.n_end - n;
-    return {output_at(a, m, n), a.y_stride,
-            left < kTileRows ? static_cast<int>(left) : static_cast<int>(kTileRows),
-            is_last && a.bias != nullptr ? a.bias + n : nullptr, is_first};
-  }
-  [[gnu::always_inline]] float* row(int t) const {
-    return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(y) + t * stride);
-  }
-  /// Asks for the line that token t will be stored to, so that the store need not wait for it.
-  [[gnu::always_inline]] void prefetch(int t) const {
-    asm volatile("prefetchw %0" : : "m"(*row(t)));
-  }
+struct Outputs : OutputRows {
+  Outputs() = default;
+  explicit Outputs(const OutputRows& rows) : OutputRows(rows) {}
   [[gnu::always_inline]] __m256i some(int half) const {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n_columns - 8 * half),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

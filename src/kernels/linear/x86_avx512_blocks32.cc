@@ -5,10 +5,11 @@
 
 namespace tandem::kernels {
 
-#define TANDEM_TYPE(type, name)                                                               \
-  void linear_##name##_i8_16_avx512_vnni(const LinearArgs& a) noexcept {                      \
-    using namespace avx512;                                                                   \
-    linear_many<Widened<DType::type, CodeForm::kUnsigned>>(a, linear_quantized<DType::type>); \
+#define TANDEM_TYPE(type, name)                                          \
+  void linear_##name##_i8_16_avx512_vnni(const LinearArgs& a) noexcept { \
+    using namespace avx512;                                              \
+    linear_many<ManyKernel<Widened<DType::type, CodeForm::kUnsigned>>>(  \
+        a, linear_quantized<DType::type>);                               \
   }
 #include "kernels/linear/types_blocks32.inc"
 

@@ -87,8 +87,9 @@ void linear_nested(const LinearArgs& a) {
 
 void linear_nested_i8_16_avx512_vnni(const LinearArgs& a) noexcept {
   using namespace avx512;
-  a.w.low_shift == 4 ? linear_many<WidenedNested<4, CodeForm::kUnsigned>>(a, linear_nested<4>)
-                     : linear_many<WidenedNested<3, CodeForm::kUnsigned>>(a, linear_nested<3>);
+  a.w.low_shift == 4
+      ? linear_many<ManyKernel<WidenedNested<4, CodeForm::kUnsigned>>>(a, linear_nested<4>)
+      : linear_many<ManyKernel<WidenedNested<3, CodeForm::kUnsigned>>>(a, linear_nested<3>);
 }
 
 }  // namespace tandem::kernels

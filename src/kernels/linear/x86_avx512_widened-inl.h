@@ -10,8 +10,7 @@
 #include "kernels/linear/x86_avx512_weights-inl.h"
 
 // Weights widened (widened-inl.h) for VNNI and AMX, which have two copies of the codes where each
-// half of a group has a product of its own; the outputs, which hold the sums of the stretches
-// before.
+// half of a group has a product of its own.
 
 namespace tandem::kernels::avx512 {
 namespace {
@@ -27,12 +26,6 @@ enum class CodeForm {
 /// the first-level cache.
 template <CodeForm form>
 inline constexpr int kDepthOf = form == CodeForm::kUnsigned ? 32 : 16;
-
-[[gnu::always_inline]] inline void prefetch_bytes(const std::byte* p, size_t n_bytes) {
-  for (size_t i = 0; i < n_bytes; i += 64) {
-    _mm_prefetch(reinterpret_cast<const char*>(p) + i, _MM_HINT_T1);
-  }
-}
 
 /// One tile of outputs over a stretch of at most kDepth groups of a type of packed_format.h.
 template <DType type, CodeForm form, class F = packed::Format<type>,
@@ -50,25 +43,18 @@ struct Widened : WidenedBase<kDepthOf<form>, halves && form == CodeForm::kSigned
   /// Groups [first, first + groups) of the tile of outputs that starts at n.
   void widen(const LinearArgs& a, size_t n, size_t first, int groups) {
     this->n_groups = groups;
-    const size_t tile_bytes = a.w.k / F::kElements * F::kBlockBytes;
-    const std::byte* block =
-        a.w.data + n / kTileRows * tile_bytes + first / F::kGroups * F::kBlockBytes;
-    next = block + groups / F::kGroups * F::kBlockBytes;
-    for (int g = 0; g < groups; g += F::kGroups, block += F::kBlockBytes) {
-      if constexpr (kHalves) {
-        widen_half_scales(block, g);
-      } else {
-        widen_scales(block, g);
-      }
-      const std::byte* group = block + F::kHeaderBytes;
-      for (int i = 0; i < F::kGroups; ++i, group += F::kGroupBytes) widen_codes(group, g + i);
-    }
+    next = widen_blocks<F>(
+        a, n, first, groups,
+        [&](const std::byte* block, int g) TANDEM_INLINE_LAMBDA {
+          if constexpr (kHalves) {
+            widen_half_scales(block, g);
+          } else {
+            widen_scales(block, g);
+          }
+        },
+        [&](const std::byte* group, int g) TANDEM_INLINE_LAMBDA { widen_codes(group, g); });
   }
-  /// Asks for the bytes that group g of the next stretch will be widened from.
-  [[gnu::always_inline]] void prefetch_next(int g) const {
-    constexpr size_t kBytes = F::kBlockBytes / F::kGroups;
-    prefetch_bytes(next + g * kBytes, kBytes);
-  }
+  [[gnu::always_inline]] void prefetch_next(int g) const { prefetch_group<F>(next, g); }
 
  private:
   void widen_codes(const std::byte* group, int g) {
@@ -118,58 +104,32 @@ struct WidenedNested : WidenedBase<kDepthOf<form>, 1, false, false, 1> {
   static constexpr bool kSigned = form == CodeForm::kSignedByHalves;
   static constexpr int kOffset = kSigned ? 0 : packed::kNestedOffset<shift>;
   static constexpr int kBlockGroups = 1;
-  const std::byte* next_high;
-  const std::byte* next_low;
+  NestedGroup next;  ///< of the next stretch
 
   void widen(const LinearArgs& a, size_t n, size_t first, int groups) {
     this->n_groups = groups;
-    const size_t tile = n / kTileRows, all_groups = a.w.k / packed::kGroup;
-    const std::byte* high = a.w.data + (tile * all_groups + first) * High::kBlockBytes;
-    const std::byte* low =
-        a.w.low + tile * packed::low_tile_bytes(a.w.k) + first * packed::kLowGroupBytes;
+    next = NestedGroup::at(a, n, first);
     const __m512i offset = _mm512_set1_epi8(static_cast<char>(packed::kNestedOffset<shift>));
     const __m512 unit = _mm512_set1_ps(packed::kNestedUnit<shift>);
-    for (int g = 0; g < groups; ++g) {
+    for (int g = 0; g < groups; ++g, next.next()) {
       __m512i q[8];
-      load_nested<shift>(high + High::kHeaderBytes, low, q);
+      load_nested<shift>(next.high + High::kHeaderBytes, next.low, q);
       repeat<8>([&]<int i>() TANDEM_INLINE_LAMBDA {
         const __m512i value = kSigned ? _mm512_sub_epi8(q[i], offset) : q[i];
         _mm512_store_si512(this->codes[g][0] + i * packed::kQuadBytes, value);
       });
-      _mm512_store_ps(this->scale[g][0], _mm512_mul_ps(halves_at(high), unit));
-      high += High::kBlockBytes;
-      low += packed::kLowGroupBytes;
+      _mm512_store_ps(this->scale[g][0], _mm512_mul_ps(halves_at(next.high), unit));
     }
-    next_high = high;
-    next_low = low;
   }
-  [[gnu::always_inline]] void prefetch_next(int g) const {
-    prefetch_bytes(next_high + g * High::kBlockBytes, High::kBlockBytes);
-    prefetch_bytes(next_low + g * packed::kLowGroupBytes, packed::kLowGroupBytes);
-  }
+  [[gnu::always_inline]] void prefetch_next(int g) const { next.prefetch(g); }
 };
 
-/// Outputs of one tile of weights for a few tokens.
-struct Outputs {
-  float* y;  ///< of the first token and output
-  size_t stride;
+struct Outputs : OutputRows {
   __mmask16 columns;
-  const float* bias;  ///< null unless this is the last stretch
-  bool starts;        ///< no stretch came before
 
-  /// `m`, `n`: first token and output; `is_first`, `is_last`: of the stretches of K.
-  static Outputs at(const LinearArgs& a, size_t m, size_t n, bool is_first, bool is_last) {
-    const size_t n_columns = a.n_end - n < kTileRows ? a.n_end - n : kTileRows;
-    return {output_at(a, m, n), a.y_stride, static_cast<__mmask16>((1u << n_columns) - 1),
-            is_last && a.bias != nullptr ? a.bias + n : nullptr, is_first};
-  }
-  [[gnu::always_inline]] float* row(int t) const {
-    return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(y) + t * stride);
-  }
-  /// Asks for the line that token t will be stored to, so that the store need not wait for it.
-  [[gnu::always_inline]] void prefetch(int t) const {
-    asm volatile("prefetchw %0" : : "m"(*row(t)));
-  }
+  Outputs() = default;
+  explicit Outputs(const OutputRows& rows)
+      : OutputRows(rows), columns(static_cast<__mmask16>((1u << rows.n_columns) - 1)) {}
   [[gnu::always_inline]] __m512 load(int t) const {
     return starts ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(columns, row(t));
   }
