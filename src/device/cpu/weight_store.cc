@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/hash.h"
+#include "device/cpu/packed_weight_key.h"
 #include "kernels/linear/nested.h"
 #include "tensor/convert.h"
 #include "tensor/nested_tensor.h"
@@ -52,40 +52,6 @@ void pack_rows(const Weight& weight, std::byte* to, ThreadPool& pool) {
       weight.file->drop_pages(weight.bytes.subspan(first * stride, (last - first) * stride));
     }
   });
-}
-
-enum class Plane { kHigh, kLow };
-
-/// A few samples of the bytes: reading all would take as long as packing them.
-uint64_t sampled_hash(std::span<const std::byte> bytes) {
-  constexpr size_t kSamples = 16, kSampleBytes = 256;
-  uint64_t hash = content_hash(bytes.last(std::min(bytes.size(), kSampleBytes)), bytes.size());
-  for (size_t i = 0; i < kSamples; ++i) {
-    const size_t first = bytes.size() / kSamples * i;
-    hash = content_hash(bytes.subspan(first, std::min(kSampleBytes, bytes.size() - first)), hash);
-  }
-  return hash;
-}
-
-/// The name of the file is left out: a model that was moved is the same model.
-CompileKey packed_key(const Weight& weight, Plane plane) {
-  const MappedFile& file = *weight.file;
-  CompileKey key{{"packed", "1"},
-                 {"tensor", weight.name},
-                 {"type", std::string(name(weight.type))},
-                 {"rows", std::to_string(weight.rows)},
-                 {"columns", std::to_string(weight.columns)},
-                 {"file bytes", std::to_string(file.bytes().size())},
-                 {"file time", std::to_string(file.modified_ns())},
-                 {"offset", std::to_string(weight.bytes.data() - file.bytes().data())},
-                 {"samples", fmt::format("{:016x}", sampled_hash(weight.bytes))},
-                 {"plane", plane == Plane::kHigh ? "high" : "low"}};
-  if (plane == Plane::kLow) {
-    key.push_back({"shift", std::to_string(weight.nested->shift)});
-    key.push_back({"first row", std::to_string(weight.first_nested_row)});
-    key.push_back({"low samples", fmt::format("{:016x}", sampled_hash(weight.nested->low))});
-  }
-  return key;
 }
 
 }  // namespace
@@ -173,13 +139,13 @@ std::shared_ptr<PackedWeight> WeightStore::find_on_disk(const Weight& weight,
                                                         ThreadPool& pool) const {
   auto out = std::make_shared<PackedWeight>();
   out->memory_bytes = kernels::packed_bytes(weight.type, weight.rows, weight.columns);
-  const auto found = on_disk_->find(packed_key(weight, Plane::kHigh), &pool).entry;
+  const auto found = on_disk_->find(packed_key(weight, WeightPlane::kHigh), &pool).entry;
   if (!found || found->code.size() != out->memory_bytes) return nullptr;
   out->memory = found->file;
   out->matrix = {weight.type, weight.rows, weight.columns, found->code.data()};
   if (!weight.nested) return out;
   out->low_bytes = kernels::packed_low_bytes(weight.rows, weight.columns);
-  const auto low = on_disk_->find(packed_key(weight, Plane::kLow), &pool).entry;
+  const auto low = on_disk_->find(packed_key(weight, WeightPlane::kLow), &pool).entry;
   if (!low || low->code.size() != out->low_bytes) return nullptr;
   out->low_memory = low->file;
   out->matrix.low = low->code.data();
@@ -190,11 +156,11 @@ std::shared_ptr<PackedWeight> WeightStore::find_on_disk(const Weight& weight,
 void WeightStore::keep_on_disk(const Weight& weight, const PackedWeight& packed,
                                ThreadPool& pool) const {
   // A folder that cannot be written costs the next run the packing and this one nothing.
-  (void)on_disk_->store(packed_key(weight, Plane::kHigh), {packed.matrix.data, packed.memory_bytes},
-                        &pool);
+  (void)on_disk_->store(packed_key(weight, WeightPlane::kHigh),
+                        {packed.matrix.data, packed.memory_bytes}, &pool);
   if (!weight.nested) return;
-  (void)on_disk_->store(packed_key(weight, Plane::kLow), {packed.matrix.low, packed.low_bytes},
-                        &pool);
+  (void)on_disk_->store(packed_key(weight, WeightPlane::kLow),
+                        {packed.matrix.low, packed.low_bytes}, &pool);
 }
 
 Result<std::shared_ptr<PackedWeight>> WeightStore::pack(const Weight& weight, ThreadPool& pool) {
