@@ -53,13 +53,7 @@ struct Widened : WidenedBase<avx2::kDepth, kSigned<F> ? 2 : 1, packed::kHasHalve
     this->n_groups = groups;
     next = widen_blocks<F>(
         a, n, first, groups,
-        [&](const std::byte* block, int g) TANDEM_INLINE_LAMBDA {
-          if constexpr (kHalves) {
-            widen_half_scales(block, g);
-          } else {
-            widen_scales(block, g);
-          }
-        },
+        [&](const std::byte* block, int g) TANDEM_INLINE_LAMBDA { widen_scales(block, g); },
         [&](const std::byte* group, int g) TANDEM_INLINE_LAMBDA {
           widen_codes(group, 0, g);
           widen_codes(group, 1, g);
@@ -96,7 +90,7 @@ struct Widened : WidenedBase<avx2::kDepth, kSigned<F> ? 2 : 1, packed::kHasHalve
     });
     store256(to, _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(sums, 7)));
   }
-  void widen_scales(const std::byte* block, int g) {
+  void widen_scales(const std::byte* block, int g) requires(!kHalves) {
     const Scales<type> scales(block);
     for (int i = 0; i < F::kGroups; ++i) {
       for (int half = 0; half < 2; ++half) {
@@ -107,7 +101,7 @@ struct Widened : WidenedBase<avx2::kDepth, kSigned<F> ? 2 : 1, packed::kHasHalve
       }
     }
   }
-  void widen_half_scales(const std::byte* block, int g) {
+  void widen_scales(const std::byte* block, int g) requires(kHalves) {
     const SubScales<type> sub_scales(block);
     auto& to = this->block_scale[g / F::kGroups];
     for (int half = 0; half < 2; ++half) {

@@ -45,13 +45,7 @@ struct Widened : WidenedBase<kDepthOf<form>, halves && form == CodeForm::kSigned
     this->n_groups = groups;
     next = widen_blocks<F>(
         a, n, first, groups,
-        [&](const std::byte* block, int g) TANDEM_INLINE_LAMBDA {
-          if constexpr (kHalves) {
-            widen_half_scales(block, g);
-          } else {
-            widen_scales(block, g);
-          }
-        },
+        [&](const std::byte* block, int g) TANDEM_INLINE_LAMBDA { widen_scales(block, g); },
         [&](const std::byte* group, int g) TANDEM_INLINE_LAMBDA { widen_codes(group, g); });
   }
   [[gnu::always_inline]] void prefetch_next(int g) const { prefetch_group<F>(next, g); }
@@ -71,7 +65,7 @@ struct Widened : WidenedBase<kDepthOf<form>, halves && form == CodeForm::kSigned
       }
     });
   }
-  void widen_scales(const std::byte* block, int g) {
+  void widen_scales(const std::byte* block, int g) requires(!kHalves) {
     const Scales<type> scales(block);
     for (int i = 0; i < F::kGroups; ++i) {
       _mm512_store_ps(this->scale[g + i][0], scales.scale(i));
@@ -80,7 +74,7 @@ struct Widened : WidenedBase<kDepthOf<form>, halves && form == CodeForm::kSigned
       }
     }
   }
-  void widen_half_scales(const std::byte* block, int g) {
+  void widen_scales(const std::byte* block, int g) requires(kHalves) {
     const SubScales<type> sub_scales(block);
     for (int i = 0; i < F::kGroups; ++i) {
       _mm512_store_ps(this->scale[g + i][0], sub_scales.sub_scale(2 * i));
