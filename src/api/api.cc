@@ -39,7 +39,7 @@ Result<std::shared_ptr<Engine>> open_engine(const std::string& path, const Model
   EngineOptions engine_options{.context = options.context,
                                .n_threads = options.threads,
                                .prefill_chunk = options.prefill_chunk,
-                               .compile_cache = options.compile_cache,
+                               .compile_cache = CompileCache::open(options.compile_cache),
                                .check_finite = options.check_finite};
   if (!options.isa.empty()) {
     TANDEM_TRY(engine_options.isa, isa_from_name(options.isa));

@@ -26,4 +26,8 @@ void write_note(std::string_view text) {
   std::fflush(stderr);
 }
 
+void print_warning(LogLevel level, std::string_view message) {
+  if (level == LogLevel::kWarning) note("tandem: warning: {}\n", message);
+}
+
 }  // namespace tandem::cli

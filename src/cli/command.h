@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/log.h"
 #include "base/result.h"
 
 namespace tandem::cli {
@@ -51,5 +52,8 @@ template <class... Args>
 void note(fmt::format_string<Args...> format, Args&&... args) {
   write_note(fmt::format(format, std::forward<Args>(args)...));
 }
+
+/// The library's warnings on standard error; a LogSink.
+void print_warning(LogLevel level, std::string_view message);
 
 }  // namespace tandem::cli

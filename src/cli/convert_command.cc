@@ -42,10 +42,6 @@ struct ConvertFlags {
 
 using Source = std::unique_ptr<const WeightSource>;
 
-void print_warning(LogLevel level, std::string_view message) {
-  if (level == LogLevel::kWarning) note("tandem: warning: {}\n", message);
-}
-
 Result<Source> open_source(const std::string& path) {
   return open_weight_source(path, {.log = print_warning});
 }

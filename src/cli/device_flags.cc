@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "cli/command.h"
 #include "device/npu_sim/npu_sim_device.h"
 #include "planner/delegation.h"
 #include "soc/profile_reader.h"
@@ -100,8 +101,8 @@ Result<void> apply(const DeviceFlags& flags, EngineOptions& options) {
   TANDEM_TRY(options.plan, plan_options(flags));
   options.safety.deadline_seconds = flags.deadline_seconds;
   TANDEM_TRY(options.safety.check_every, parse_check(flags.check));
-  options.compile_cache = flags.compile_cache;
-  NpuSimOptions npu{.cache_folder = flags.compile_cache};
+  options.compile_cache = CompileCache::open(flags.compile_cache, print_warning);
+  NpuSimOptions npu{.compile_cache = options.compile_cache};
   if (!flags.fault.empty()) {
     TANDEM_TRY(npu.fault, parse_fault(flags.fault));
   }

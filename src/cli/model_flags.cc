@@ -8,13 +8,6 @@
 #include "model/weight_scan.h"
 
 namespace tandem::cli {
-namespace {
-
-void print_warning(LogLevel level, std::string_view message) {
-  if (level == LogLevel::kWarning) note("tandem: warning: {}\n", message);
-}
-
-}  // namespace
 
 void add_model_flags(CLI::App& command, ModelFlags& flags) {
   command.add_option("-m,--model", flags.model,

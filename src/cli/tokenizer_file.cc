@@ -19,9 +19,7 @@ Result<std::unique_ptr<const Tokenizer>> load_tokenizer(const std::string& path,
                                                         const std::string& pre_override) {
   TokenizerOptions options;
   options.pre_override = pre_override;
-  options.log = [](LogLevel level, std::string_view message) {
-    if (level == LogLevel::kWarning) note("tandem: warning: {}\n", message);
-  };
+  options.log = print_warning;
   if (path.empty()) {
     TANDEM_TRY(const ModelFile model, parse_gguf(embedded_model()));
     return Tokenizer::from_metadata(model.metadata, options);

@@ -89,6 +89,11 @@ std::string difference(std::string_view theirs, std::string_view ours) {
 
 }  // namespace
 
+std::shared_ptr<CompileCache> CompileCache::open(std::string folder, LogSink log) {
+  if (folder.empty()) return nullptr;
+  return std::make_shared<CompileCache>(std::move(folder), std::move(log));
+}
+
 std::string CompileCache::path_of(const CompileKey& key) const {
   const std::string text = text_of(key);
   return (std::filesystem::path(folder_) / fmt::format("{:016x}{:016x}.code",
@@ -142,6 +147,14 @@ Result<void> CompileCache::store(const CompileKey& key, std::span<const std::byt
   TANDEM_TRY(file.write(text));
   TANDEM_TRY(file.write(code));
   return file.commit(Flush::kWhenConvenient);
+}
+
+void CompileCache::keep(const CompileKey& key, std::span<const std::byte> code, ThreadPool* pool) {
+  if (gave_up_) return;
+  const auto stored = store(key, code, pool);
+  if (stored || gave_up_.exchange(true) || !log_) return;
+  log_(LogLevel::kWarning,
+       fmt::format("compile cache: {}; the next start compiles again", stored.error().message));
 }
 
 }  // namespace tandem

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/result.h"
 #include "base/thread_pool.h"
@@ -25,8 +27,11 @@ using CompileKey = std::vector<std::pair<std::string, std::string>>;
 /// processes may share a folder. Thread safe.
 class CompileCache {
  public:
-  /// The folder is made when something is stored.
-  explicit CompileCache(std::string folder) : folder_(std::move(folder)) {}
+  /// The folder is made when something is stored. `log` gets the warnings of keep().
+  explicit CompileCache(std::string folder, LogSink log = {})
+      : folder_(std::move(folder)), log_(std::move(log)) {}
+  /// None for an empty name.
+  static std::shared_ptr<CompileCache> open(std::string folder, LogSink log = {});
 
   struct Entry {
     std::shared_ptr<const MappedFile> file;  ///< owns the code
@@ -40,15 +45,20 @@ class CompileCache {
   /// `pool`: threads that check a large entry, or null.
   Lookup find(const CompileKey& key, ThreadPool* pool = nullptr) const;
 
-  /// Replaces what is there. Errors: kIo; the caller may go on without.
+  /// Replaces what is there. Errors: kIo.
   Result<void> store(const CompileKey& key, std::span<const std::byte> code,
                      ThreadPool* pool = nullptr) const;
+  /// As store(), but a folder that is full or cannot be written costs the next run the compilation
+  /// and this one a warning; nothing is stored after it.
+  void keep(const CompileKey& key, std::span<const std::byte> code, ThreadPool* pool = nullptr);
 
   /// Where the key's entry lies.
   std::string path_of(const CompileKey& key) const;
 
  private:
   std::string folder_;
+  LogSink log_;
+  std::atomic<bool> gave_up_ = false;
 };
 
 }  // namespace tandem

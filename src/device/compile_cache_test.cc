@@ -109,6 +109,27 @@ TEST_F(CompileCacheTest, ThreadsShareTheCheckOfALargeEntry) {
   EXPECT_EQ(cache.find(key, &pool).reason, "the entry's checksum is wrong");
 }
 
+TEST_F(CompileCacheTest, KeepingWarnsOnceAndGivesUp) {
+  std::vector<std::string> warnings;
+  std::ofstream(folder) << "a file where the folder should be";
+  CompileCache taken(folder.string(), [&](LogLevel level, std::string_view message) {
+    EXPECT_EQ(level, LogLevel::kWarning);
+    warnings.emplace_back(message);
+  });
+  taken.keep(key, code("compiled"));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find(folder.string()), std::string::npos) << warnings[0];
+  std::filesystem::remove(folder);
+  taken.keep(key, code("compiled"));
+  EXPECT_EQ(warnings.size(), 1u);
+  EXPECT_FALSE(taken.find(key).entry) << "nothing is stored after a failure";
+}
+
+TEST_F(CompileCacheTest, KeepingStores) {
+  cache.keep(key, code("compiled"));
+  EXPECT_EQ(code_of(cache.find(key)), code("compiled"));
+}
+
 TEST_F(CompileCacheTest, FieldReportH05TwoThatStartTogetherDoNotSpoilIt) {
   const std::vector<std::byte> large(100'000, std::byte{7});
   std::vector<std::thread> threads;

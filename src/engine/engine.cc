@@ -46,7 +46,7 @@ Result<std::shared_ptr<Engine>> Engine::create(std::shared_ptr<const Model> mode
 Result<void> Engine::build() {
   TANDEM_TRY(auto cpu, make_cpu_device({.n_threads = options_.n_threads,
                                         .isa = options_.isa,
-                                        .cache_folder = options_.compile_cache}));
+                                        .compile_cache = options_.compile_cache}));
   std::vector<std::unique_ptr<Device>> devices;
   if (options_.devices) {
     TANDEM_TRY(devices, options_.devices(std::move(cpu)));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "device/compile_cache.h"
 #include "device/device.h"
 #include "engine/step_runner.h"
 #include "kernels/isa.h"
@@ -37,8 +38,8 @@ struct EngineOptions {
   /// begin at INT8 and may change at every step.
   WeightPlanes planes = WeightPlanes::kBoth;
   LinearObserver* observer = nullptr;  ///< told of the inputs of every linear; outlives the engine
-  /// Folder that keeps packed weights between runs, so that a start only maps them; empty: none.
-  std::string compile_cache = {};
+  /// Keeps packed weights between runs, so that a start only maps them; null: none.
+  std::shared_ptr<CompileCache> compile_cache = nullptr;
   bool check_finite = false;   ///< stop at the first node that writes NaN or infinity
   DeviceFactory devices = {};  ///< none: the processor alone
   PlanOptions plan = {};

@@ -301,7 +301,10 @@ class KeptWeights(CliTest):
     def test_a_folder_that_cannot_be_made_is_no_reason_to_fail(self):
         taken = self.path("taken", "a file")
         flags = ("--compile-cache", taken + "/cache")
-        self.assertEqual(self.answer("-m", str(DEMO), *flags, QUESTION)["text"], ANSWER)
+        code, out, err = tandem("run", "-m", str(DEMO), "--json", "--temp", "0", *flags, QUESTION)
+        self.assertEqual((code, json.loads(out)["text"]), (0, ANSWER))
+        self.assertIn(f"tandem: warning: compile cache: {taken}/cache", err)
+        self.assertEqual(err.count("warning"), 1)
 
 
 class Convert(CliTest):

@@ -35,8 +35,10 @@ class WeightCacheTest : public ::testing::Test {
   std::vector<std::vector<float>> logits(const std::string& path, const std::string& cache,
                                          WeightPlanes planes = WeightPlanes::kBoth) {
     const auto engine =
-        make_engine(*Model::load(path),
-                    {.context = 64, .n_threads = 2, .planes = planes, .compile_cache = cache});
+        make_engine(*Model::load(path), {.context = 64,
+                                         .n_threads = 2,
+                                         .planes = planes,
+                                         .compile_cache = CompileCache::open(cache)});
     return all_logits(engine, some_tokens(12), 5);
   }
   std::vector<fs::path> entries() const {

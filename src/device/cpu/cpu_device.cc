@@ -29,8 +29,8 @@ std::vector<OpSupport> supported_ops(kernels::Isa isa) {
 
 /// What every view of one processor shares. One execution, compilation or measurement at a time.
 struct Processor {
-  Processor(kernels::Isa isa, int n_threads, const std::string& cache_folder)
-      : kernels(isa), pool(n_threads), weights(cache_folder) {}
+  Processor(kernels::Isa isa, int n_threads, std::shared_ptr<CompileCache> compile_cache)
+      : kernels(isa), pool(n_threads), weights(std::move(compile_cache)) {}
 
   KernelSet kernels;
   std::mutex mutex;
@@ -193,7 +193,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const CpuOptions& options) {
                    kernels::to_string(isa), CpuFeatures::detect().to_string());
   }
   return std::make_unique<CpuDevice>(
-      std::make_shared<Processor>(isa, n_threads, options.cache_folder), ArithmeticOf{});
+      std::make_shared<Processor>(isa, n_threads, options.compile_cache), ArithmeticOf{});
 }
 
 std::unique_ptr<Device> share_cpu_device(const Device& cpu, ArithmeticOf arithmetic) {

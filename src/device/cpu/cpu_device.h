@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/log.h"
+#include "device/compile_cache.h"
 #include "device/cpu/linear_arithmetic.h"
 #include "device/device.h"
 #include "kernels/isa.h"
@@ -15,8 +15,8 @@ struct CpuOptions {
   int n_threads = 0;
   /// Forces a row of the kernel tables; it must be one this processor can run.
   std::optional<kernels::Isa> isa = std::nullopt;
-  /// Packed weights are kept here and not packed again (CompileCache); empty: nowhere.
-  std::string cache_folder = {};
+  /// Packed weights are kept here and not packed again; null: nowhere.
+  std::shared_ptr<CompileCache> compile_cache = nullptr;
 };
 
 /// The best row of the kernel tables for this processor.

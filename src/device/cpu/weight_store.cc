@@ -56,10 +56,6 @@ void pack_rows(const Weight& weight, std::byte* to, ThreadPool& pool) {
 
 }  // namespace
 
-WeightStore::WeightStore(const std::string& cache_folder) {
-  if (!cache_folder.empty()) on_disk_.emplace(cache_folder);
-}
-
 Result<std::shared_ptr<const PackedWeight>> WeightStore::packed(const Weight& weight,
                                                                 ThreadPool& pool) {
   const std::lock_guard lock(mutex_);
@@ -155,12 +151,11 @@ std::shared_ptr<PackedWeight> WeightStore::find_on_disk(const Weight& weight,
 
 void WeightStore::keep_on_disk(const Weight& weight, const PackedWeight& packed,
                                ThreadPool& pool) const {
-  // A folder that cannot be written costs the next run the packing and this one nothing.
-  (void)on_disk_->store(packed_key(weight, WeightPlane::kHigh),
-                        {packed.matrix.data, packed.memory_bytes}, &pool);
+  on_disk_->keep(packed_key(weight, WeightPlane::kHigh), {packed.matrix.data, packed.memory_bytes},
+                 &pool);
   if (!weight.nested) return;
-  (void)on_disk_->store(packed_key(weight, WeightPlane::kLow),
-                        {packed.matrix.low, packed.low_bytes}, &pool);
+  on_disk_->keep(packed_key(weight, WeightPlane::kLow), {packed.matrix.low, packed.low_bytes},
+                 &pool);
 }
 
 Result<std::shared_ptr<PackedWeight>> WeightStore::pack(const Weight& weight, ThreadPool& pool) {

@@ -3,9 +3,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.h"
@@ -43,8 +43,9 @@ struct PackedWeight {
 /// safe.
 class WeightStore {
  public:
-  /// `cache_folder`: of a CompileCache; empty: none.
-  explicit WeightStore(const std::string& cache_folder = {});
+  /// `on_disk`: where packed weights are kept, or null.
+  explicit WeightStore(std::shared_ptr<CompileCache> on_disk = nullptr)
+      : on_disk_(std::move(on_disk)) {}
 
   /// Errors: kOutOfMemory naming the tensor and the size. kCorruptFile for nested weights whose
   /// planes fail their checksum or hold an invalid pair.
@@ -68,7 +69,7 @@ class WeightStore {
   /// Room for `n_bytes`, aligned to a cache line.
   Result<std::byte*> take(size_t n_bytes, const char* name);
 
-  std::optional<CompileCache> on_disk_;
+  std::shared_ptr<CompileCache> on_disk_;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<const PackedWeight>> packed_;
   /// Weights lie side by side in large pieces, so that pages of 2 MB hold them whatever their size:

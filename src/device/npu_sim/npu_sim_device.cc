@@ -257,7 +257,7 @@ Result<std::unique_ptr<Executable>> NpuSimDevice::compile(const Graph& graph, No
 double NpuSimDevice::compile_time(const Graph& graph, NodeRange segment,
                                   const StepShape& shape) const {
   const double seconds = soc::compile_seconds(npu_, segment.count);
-  if (options_.cache_folder.empty()) return seconds;
+  if (options_.compile_cache == nullptr) return seconds;
   const std::string nodes = segment_text(graph, segment);
   const CompileKey key{
       {"chip", profile_->name},
@@ -266,13 +266,11 @@ double NpuSimDevice::compile_time(const Graph& graph, NodeRange segment,
       {"phase", to_string(graph.phase)},
       {"shape", fmt::format("{} rows, {} outputs", shape.max_tokens, shape.max_outputs)},
       {"nodes", fmt::format("{:016x}", content_hash(std::as_bytes(std::span(nodes))))}};
-  const CompileCache cache(options_.cache_folder);
-  const auto found = cache.find(key);
+  const auto found = options_.compile_cache->find(key);
   const auto code = std::as_bytes(std::span(nodes));
   const bool is_ours = found.entry && std::ranges::equal(found.entry->code, code);
   if (is_ours) return 0;
-  // A folder that cannot be written costs the next run a compilation and this one nothing.
-  (void)cache.store(key, code);
+  options_.compile_cache->keep(key, code);
   return seconds;
 }
 

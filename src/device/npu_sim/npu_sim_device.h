@@ -2,9 +2,9 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "device/compile_cache.h"
 #include "device/device.h"
 #include "device/npu_sim/fault.h"
 #include "soc/profile.h"
@@ -13,8 +13,8 @@ namespace tandem {
 
 struct NpuSimOptions {
   std::optional<Fault> fault = std::nullopt;
-  /// Compiled segments are kept here and not compiled again (CompileCache); empty: nowhere.
-  std::string cache_folder = {};
+  /// Compiled segments are kept here and not compiled again; null: nowhere.
+  std::shared_ptr<CompileCache> compile_cache = nullptr;
   /// Executions run on a thread of the device's own, as real ones do; for tests of events.
   bool asynchronous = false;
 };
