@@ -1,17 +1,18 @@
-"""Times Tandem and llama.cpp on the same files, interleaved, and prints the ratios.
+"""Times Tandem and a peer on the same files, interleaved, and prints the ratios.
 
-  compare.py --tandem PROGRAM --tandem-cli PROGRAM --llama PROGRAM --libraries FOLDER --roof PROGRAM
-             --scratch FOLDER [--shapes A,B] [--types X,Y] [--rounds 5] [--json FILE] [--quick]
-             [--cases "prefill 512,decode 64"] [--isa NAME]
+  compare.py --tandem PROGRAM --tandem-cli PROGRAM --peer-name NAME --peer "PROGRAM [ARGUMENTS]"
+             [--peer-repacks] --roof PROGRAM --scratch FOLDER [--shapes A,B] [--types X,Y]
+             [--rounds 5] [--json FILE] [--quick] [--cases "prefill 512,decode 64"] [--isa NAME]
 
-Both programs hold the model in memory and get the same commands in turn, one at a time. llama.cpp
-runs with flash attention off and on; the better median counts for it. "q8 decode at 4096" has int8
-caches on both sides.
+Both programs hold the model in memory and get the same commands in turn, one at a time. The peer
+runs with flash attention off and on, and with weights repacked at load where it asks to be told so;
+the variant with the best median counts for it. "q8 decode at 4096" has int8 caches on both sides.
 """
 import argparse
 import json
 import os
 import re
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -108,9 +109,9 @@ def compare_file(arguments, shape, kind, roof):
     isa = ["--isa", arguments.isa] if arguments.isa else []
     wanted = wanted_cases(arguments)
     start_ours = lambda *more: Speed([arguments.tandem, path, *threads, *isa, *more])
-    start_theirs = lambda *more: Speed([arguments.llama, arguments.libraries, path, *threads, *more])
+    start_theirs = lambda *more: Speed([*shlex.split(arguments.peer), path, *threads, *more])
     ours = start_ours()
-    theirs = {"plain": start_theirs(), "flash": start_theirs("--flash")}
+    theirs = {name: start_theirs(*options) for name, options in peer_variants(arguments).items()}
     rows = []
     for case, command, n_tokens in CASES:
         if case not in wanted or case.startswith("q8"):
@@ -122,15 +123,17 @@ def compare_file(arguments, shape, kind, roof):
         print_row(rows[-1])
     rows.append({"shape": shape, "type": kind, "case": "memory",
                  "tandem_bytes": ours.peak_bytes(),
-                 "llama_bytes": min(p.peak_bytes() for p in theirs.values())})
-    print(f"{shape:<14} {kind:<7} peak memory: {rows[-1]['tandem_bytes'] / 1e6:.0f} MB, llama.cpp "
-          f"{rows[-1]['llama_bytes'] / 1e6:.0f} MB", flush=True)
+                 "peer_bytes": min(p.peak_bytes() for p in theirs.values())})
+    print(f"{shape:<14} {kind:<7} peak memory: {rows[-1]['tandem_bytes'] / 1e6:.0f} MB, "
+          f"{arguments.peer_name} {rows[-1]['peer_bytes'] / 1e6:.0f} MB", flush=True)
     for program in (ours, *theirs.values()):
         program.close()
     for case in CASES:
         if case[0] not in wanted or not case[0].startswith("q8"):
             continue
-        ours, theirs = start_ours("--kv", "q8"), {"flash": start_theirs("--q8-cache")}
+        ours = start_ours("--kv", "q8")
+        theirs = {name: start_theirs("--q8-cache", *options)
+                  for name, options in peer_variants(arguments).items() if "--flash" in options}
         rows.append({"shape": shape, "type": kind, "percent_of_roof": None,
                      **compare_case(arguments, case, ours, theirs)})
         print_row(rows[-1])
@@ -139,6 +142,14 @@ def compare_file(arguments, shape, kind, roof):
     if "start" in wanted:
         rows.append(compare_start(arguments, shape, kind, path, threads, isa))
     return rows
+
+
+def peer_variants(arguments):
+    """Options by the name of each variant."""
+    variants = {"plain": [], "flash": ["--flash"]}
+    if arguments.peer_repacks:
+        variants |= {"repacked": ["--repack"], "repacked flash": ["--repack", "--flash"]}
+    return variants
 
 
 def wanted_cases(arguments):
@@ -158,7 +169,7 @@ def compare_case(arguments, case, ours, theirs):
     best = min(theirs, key=lambda variant: statistics.median(times[variant]))
     ratios = [theirs_s / ours_s for theirs_s, ours_s in zip(times[best], times["ours"])]
     return {"case": name, "tandem_tokens_s": n_tokens / statistics.median(times["ours"]),
-            "llama_tokens_s": n_tokens / statistics.median(times[best]), "llama_variant": best,
+            "peer_tokens_s": n_tokens / statistics.median(times[best]), "peer_variant": best,
             "ratio_min": min(ratios), "ratio_median": statistics.median(ratios),
             "ratio_max": max(ratios)}
 
@@ -168,7 +179,7 @@ def compare_start(arguments, shape, kind, path, threads, isa):
     weights packed anew, and with those that an earlier run kept."""
     ours = [arguments.tandem, path, *threads, *isa]
     commands = {"packed": ours, "kept": [*ours, "--compile-cache", f"{path}.packed"],
-                "llama": [arguments.llama, arguments.libraries, path, *threads]}
+                "peer": [*shlex.split(arguments.peer), path, *threads]}
     Speed(commands["kept"]).close()
     seconds = {name: [] for name in commands}
     for _ in range(arguments.rounds):
@@ -182,9 +193,9 @@ def compare_start(arguments, shape, kind, path, threads, isa):
         row[f"{name}_seconds"] = statistics.median(of_rounds)
     for name in ("packed", "kept"):
         row[f"{name}_time_ratio"] = statistics.median(
-            a / b for a, b in zip(seconds[name], seconds["llama"]))
+            a / b for a, b in zip(seconds[name], seconds["peer"]))
     print(f"{shape:<14} {kind:<7} start to first tokens: {row['packed_seconds']:.2f} s, "
-          f"{row['kept_seconds']:.2f} s with kept weights, llama.cpp {row['llama_seconds']:.2f} s: "
+          f"{row['kept_seconds']:.2f} s with kept weights, {arguments.peer_name} {row['peer_seconds']:.2f} s: "
           f"{row['packed_time_ratio']:.2f} and {row['kept_time_ratio']:.2f} of its time", flush=True)
     return row
 
@@ -192,15 +203,17 @@ def compare_start(arguments, shape, kind, path, threads, isa):
 def print_row(row):
     roof = "" if row["percent_of_roof"] is None else f"{row['percent_of_roof']:.0f} %"
     print(f"{row['shape']:<14} {row['type']:<7} {row['case']:<17} {row['tandem_tokens_s']:>9.1f} "
-          f"{row['llama_tokens_s']:>9.1f}  {row['ratio_min']:.2f} {row['ratio_median']:.2f} "
+          f"{row['peer_tokens_s']:>12.1f}  {row['ratio_min']:.2f} {row['ratio_median']:.2f} "
           f"{row['ratio_max']:.2f}  {roof:>5}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("tandem", "tandem-cli", "llama", "libraries", "roof", "scratch"):
+    for name in ("tandem", "tandem-cli", "peer-name", "peer", "roof", "scratch"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--peer-repacks", action="store_true",
+                        help="the peer repacks weights at load when told --repack")
     parser.add_argument("--shapes", default="Qwen2.5-0.5B,Llama-3.2-1B")
     parser.add_argument("--types", default="Q4_0,Q8_0,Q4_K_M,Q6_K,F16")
     parser.add_argument("--rounds", type=int, default=5)
@@ -213,7 +226,7 @@ def main():
     Path(arguments.scratch).mkdir(parents=True, exist_ok=True)
     roof = roof_figures(arguments.roof)
     print(roof["text"])
-    print(f"{'shape':<14} {'type':<7} {'case':<17} {'tandem':>9} {'llama.cpp':>9}  ratio min, "
+    print(f"{'shape':<14} {'type':<7} {'case':<17} {'tandem':>9} {arguments.peer_name:>12}  ratio min, "
           "median, max; of the roof (tokens/s)")
     rows = []
     for shape in arguments.shapes.split(","):
@@ -221,7 +234,8 @@ def main():
             rows += compare_file(arguments, shape, kind, roof)
     if arguments.json:
         temporary = arguments.json + ".tmp"
-        Path(temporary).write_text(json.dumps({"schema": "tandem.compare.v1", "roof": roof,
+        Path(temporary).write_text(json.dumps({"schema": "tandem.compare.v2",
+                                               "peer": arguments.peer_name, "roof": roof,
                                                "rows": rows}, indent=1))
         os.replace(temporary, arguments.json)
 

@@ -104,7 +104,7 @@ EngineOptions parse_options(int argc, char** argv) {
     } else if (name == "--kv" && value == "q8") {
       options.kv_storage = kernels::KvStorage::kI8;
     } else if (name == "--compile-cache") {
-      options.compile_cache = value;
+      options.compile_cache = CompileCache::open(value);
     } else if (name == "--isa") {
       options.isa = value_or_fail(isa_from_name(value));
     } else {

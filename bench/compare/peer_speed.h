@@ -1,0 +1,174 @@
+#pragma once
+
+#include <llama.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+// What the peers' sides of bench/compare share: llama.cpp and its forks take the same batches. A
+// program of one step: errors end it.
+
+namespace peer {
+
+struct Arguments {
+  std::string model;
+  int threads = 2, context = 4608, sequences = 8;
+  bool flash = false, q8_cache = false, repack = false;
+};
+
+[[noreturn]] inline void fail(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  std::exit(1);
+}
+
+/// Reads "MODEL --threads N [--flash] [--q8-cache] [--repack] [--context N] [--sequences N]" from
+/// argument `first` on.
+inline Arguments parse_arguments(int argc, char** argv, int first) {
+  if (argc <= first) fail("usage: [LIBRARY_FOLDER] MODEL [options]");
+  Arguments args;
+  args.model = argv[first];
+  for (int i = first + 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option == "--flash") {
+      args.flash = true;
+    } else if (option == "--repack") {
+      args.repack = true;
+    } else if (option == "--q8-cache") {
+      args.flash = args.q8_cache = true;  // values are coded with flash attention only
+    } else if (i + 1 < argc && option == "--threads") {
+      args.threads = std::atoi(argv[++i]);
+    } else if (i + 1 < argc && option == "--context") {
+      args.context = std::atoi(argv[++i]);
+    } else if (i + 1 < argc && option == "--sequences") {
+      args.sequences = std::atoi(argv[++i]);
+    } else {
+      fail("unknown option " + option);
+    }
+  }
+  return args;
+}
+
+/// What all variants set alike: batches as the peer's own benchmark has them.
+inline void set_context(llama_context_params& params, const Arguments& args) {
+  params.n_ctx = args.context;
+  params.n_batch = 2048;
+  params.n_ubatch = 512;
+  params.n_seq_max = args.sequences;
+  params.n_threads = params.n_threads_batch = args.threads;
+  if (args.q8_cache) params.type_k = params.type_v = GGML_TYPE_Q8_0;
+}
+
+/// A loaded model with one context.
+class Peer {
+ public:
+  virtual ~Peer() = default;
+  virtual int n_vocab() const = 0;
+  virtual llama_batch new_batch(int n_tokens, int n_sequences) = 0;
+  /// Forgets every sequence.
+  virtual void clear() = 0;
+  /// Whether the batch was computed.
+  virtual bool decode(llama_batch& batch) = 0;
+  /// Of the batch's last row; waits for it.
+  virtual const float* last_logits() = 0;
+};
+
+inline double now() {
+  const auto t = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(t).count();
+}
+
+/// Times what is asked for; results in seconds.
+class Runner {
+ public:
+  Runner(Peer& peer, int n_sequences)
+      : peer_(peer), batch_(peer.new_batch(2048, n_sequences)), n_vocab_(peer.n_vocab()) {}
+
+  double prefill(int n_tokens) {
+    peer_.clear();
+    const double start = now();
+    append(n_tokens, 0);
+    return now() - start;
+  }
+
+  double decode(int n_tokens, int context) {
+    peer_.clear();
+    if (context > 0) append(context, 0);
+    const double start = now();
+    for (int i = 0; i < n_tokens; ++i) append(1, context + i);
+    return now() - start;
+  }
+
+  double batch(int n_sequences, int n_steps) {
+    peer_.clear();
+    for (int s = 0; s < n_sequences; ++s) step_sequence(s, 16);
+    const double start = now();
+    for (int i = 0; i < n_steps; ++i) {
+      batch_.n_tokens = 0;
+      for (int s = 0; s < n_sequences; ++s) add(token(i + s), 16 + i, s, true);
+      run();
+    }
+    return now() - start;
+  }
+
+ private:
+  llama_token token(int i) const { return (i * 7919 + 13) % n_vocab_; }
+
+  void add(llama_token id, int position, int sequence, bool wants_logits) {
+    const int row = batch_.n_tokens++;
+    batch_.token[row] = id;
+    batch_.pos[row] = position;
+    batch_.n_seq_id[row] = 1;
+    batch_.seq_id[row][0] = sequence;
+    batch_.logits[row] = wants_logits;
+  }
+
+  void run() {
+    if (!peer_.decode(batch_)) fail("decoding a batch failed");
+    sink_ = peer_.last_logits()[0];
+  }
+
+  void append(int n_tokens, int position) {
+    for (int done = 0; done < n_tokens;) {
+      batch_.n_tokens = 0;
+      const int end = std::min(n_tokens, done + 2048);
+      for (; done < end; ++done) add(token(position + done), position + done, 0, done + 1 == end);
+      run();
+    }
+  }
+
+  void step_sequence(int sequence, int n_tokens) {
+    batch_.n_tokens = 0;
+    for (int i = 0; i < n_tokens; ++i) add(token(i), i, sequence, i + 1 == n_tokens);
+    run();
+  }
+
+  Peer& peer_;
+  llama_batch batch_;
+  int n_vocab_;
+  volatile float sink_ = 0;
+};
+
+/// Answers lines of standard input, "prefill N", "decode N CONTEXT", "batch SEQUENCES N", with a
+/// line of seconds each.
+inline void serve(Peer& peer, int n_sequences) {
+  Runner runner(peer, n_sequences);
+  runner.prefill(8);
+  std::printf("ready\n");
+  std::fflush(stdout);
+  for (std::string what; std::cin >> what;) {
+    int a = 0, b = 0;
+    std::cin >> a;
+    double seconds = 0;
+    if (what == "prefill") seconds = runner.prefill(a);
+    if (what == "decode" && std::cin >> b) seconds = runner.decode(a, b);
+    if (what == "batch" && std::cin >> b) seconds = runner.batch(a, b);
+    std::printf("%.9f\n", seconds);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace peer
