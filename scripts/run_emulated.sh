@@ -27,7 +27,7 @@ trap 'rm -rf "$work"' EXIT
 # The programs, the libraries they need and an init that runs them.
 make_file_system() {
   local root=$work/root library
-  mkdir -p "$root"/{bin,proc,dev,test}
+  mkdir -p "$root"/{bin,proc,dev,test,tmp}
   cp /bin/busybox "$root/bin"
   cp "$@" "$root/test"
   for library in $(ldd "$@" | grep -o '/[^ :]*\.so[^ :]*' | sort -u); do
