@@ -24,6 +24,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# Shows what a command said only when it fails.
+quietly() { "$@" >"$work/out" 2>&1 || { cat "$work/out" >&2; return 1; }; }
+
 # The programs, the libraries they need and an init that runs them.
 make_file_system() {
   local root=$work/root library
@@ -54,20 +57,20 @@ INIT
 fetch_kernel() {
   local package
   package=$(apt-cache depends linux-image-cloud-amd64 | awk '/Depends:/ { print $2; exit }')
-  (cd "$work" && apt-get download -q "$package" >/dev/null 2>&1 && dpkg -x "$package"_*.deb kernel)
+  quietly sh -c "cd $work && apt-get download $package && dpkg -x ${package}_*.deb kernel"
   cp "$work"/kernel/boot/vmlinuz-* "$work/iso/boot/vmlinuz"
 }
 
 mkdir -p "$work/iso/boot/grub"
 make_file_system "$@"
 fetch_kernel
-# The kernel's fast string copies (features 297 and 580) and five-level page tables stop in Bochs.
+# The kernel's fast string copies (features 112, 297, 580) and five-level page tables stop in Bochs.
 cat >"$work/iso/boot/grub/grub.cfg" <<'GRUB'
 linux /boot/vmlinuz console=ttyS0 quiet nosmp no5lvl mitigations=off clearcpuid=297,580,112
 initrd /boot/initrd
 boot
 GRUB
-grub-mkrescue -o "$work/test.iso" "$work/iso" >/dev/null 2>&1
+quietly grub-mkrescue -o "$work/test.iso" "$work/iso"
 cat >"$work/bochsrc" <<BOCHS
 cpu: model=$cpu, count=1, ips=50000000, ignore_bad_msrs=1
 memory: guest=2048, host=2048
@@ -84,4 +87,5 @@ tail -f "$work/serial" &
 "$bochs" -q -f "$work/bochsrc" >"$work/out" 2>&1 </dev/null || true  # powering off is its exit 1
 sleep 1
 kill $!  # the reader
+grep -q '^programs failed:' "$work/serial" || { tail -n 20 "$work/out" "$work/log" >&2; exit 1; }
 grep -q '^programs failed: 0' "$work/serial"

@@ -6,8 +6,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <string>
+
+#include "serve_timings.h"
 
 // What the peers' sides of bench/compare share: llama.cpp and its forks take the same batches. A
 // program of one step: errors end it.
@@ -152,23 +153,10 @@ class Runner {
   volatile float sink_ = 0;
 };
 
-/// Answers lines of standard input, "prefill N", "decode N CONTEXT", "batch SEQUENCES N", with a
-/// line of seconds each.
+/// Times `peer` as standard input asks.
 inline void serve(Peer& peer, int n_sequences) {
   Runner runner(peer, n_sequences);
-  runner.prefill(8);
-  std::printf("ready\n");
-  std::fflush(stdout);
-  for (std::string what; std::cin >> what;) {
-    int a = 0, b = 0;
-    std::cin >> a;
-    double seconds = 0;
-    if (what == "prefill") seconds = runner.prefill(a);
-    if (what == "decode" && std::cin >> b) seconds = runner.decode(a, b);
-    if (what == "batch" && std::cin >> b) seconds = runner.batch(a, b);
-    std::printf("%.9f\n", seconds);
-    std::fflush(stdout);
-  }
+  serve_timings(runner);
 }
 
 }  // namespace peer

@@ -1,16 +1,16 @@
-// Tandem's side of bench/compare: loads a model once, then times what standard input asks for.
+// Tandem's side of bench/compare: loads a model once, then times what standard input asks for
+// (serve_timings.h).
 //   tandem_speed MODEL --threads N [--isa NAME] [--context N] [--sequences N] [--chunk N] [--kv q8]
 //     [--compile-cache FOLDER]
-// Lines in: "prefill N", "decode N CONTEXT", "batch SEQUENCES N"; a line of seconds out for each.
 
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <string>
 
 #include "base/clock.h"
 #include "device/cpu/cpu_device.h"
 #include "engine/decode_batch.h"
+#include "serve_timings.h"
 
 namespace {
 
@@ -121,18 +121,6 @@ int main(int argc, char** argv) {
   const EngineOptions options = parse_options(argc, argv);
   auto model = value_or_fail(Model::load(argv[1]));
   Runner runner(value_or_fail(Engine::create(std::move(model), options)));
-  runner.prefill(8);
-  std::printf("ready\n");
-  std::fflush(stdout);
-  for (std::string what; std::cin >> what;) {
-    int a = 0, b = 0;
-    std::cin >> a;
-    double seconds = 0;
-    if (what == "prefill") seconds = runner.prefill(a);
-    if (what == "decode" && std::cin >> b) seconds = runner.decode(a, b);
-    if (what == "batch" && std::cin >> b) seconds = runner.batch(a, b);
-    std::printf("%.9f\n", seconds);
-    std::fflush(stdout);
-  }
+  serve_timings(runner);
   return 0;
 }
