@@ -1,4 +1,4 @@
-// A trace of a real run, from the moments at which linears begin.
+// A trace of a real run, from the times at which the processor did the work of each node.
 
 #include "cli/measured_trace.h"
 
@@ -13,61 +13,59 @@ namespace {
 
 constexpr const char* kProcess = "cpu";
 
-/// Notes when the linears of a step begin.
-class LinearClock : public LinearObserver {
+/// Notes the work of a step.
+class WorkClock : public NodeObserver {
  public:
-  struct Mark {
-    std::string names;
-    int layer;
-    double start;
-    uint64_t bytes;
-    const float* input;
+  struct Work {
+    const Node* first;  ///< null before all nodes
+    std::string kind, names;
+    double start, end;
+    uint64_t bytes = 0;
   };
 
-  void observe(const Graph& graph, const Node& node, const float* x, size_t) override {
-    const Weight& weight = graph.weights[std::get<LinearAttributes>(node.attributes).weight];
-    const uint64_t bytes = weight.bytes.size();
-    const bool shares_input =
-        !marks_.empty() && marks_.back().input == x && marks_.back().layer == node.layer;
-    if (!shares_input) {
-      marks_.push_back({node.name, node.layer, monotonic_seconds(), bytes, x});
+  void after_work(const Graph& graph, std::span<const Node* const> nodes, double start,
+                  double end) override {
+    if (nodes.empty()) {
+      work_.push_back({nullptr, "preparation", "rotations", start, end});
       return;
     }
-    marks_.back().names += ", " + node.name;
-    marks_.back().bytes += bytes;
+    // A node that comes twice is a linear, and its first work was to code the input.
+    if (!work_.empty() && work_.back().first == nodes[0]) work_.back().kind = "input_coding";
+    Work& work = work_.emplace_back(nodes[0], to_string(nodes[0]->op), "", start, end);
+    for (const Node* node : nodes) {
+      work.names += (work.names.empty() ? "" : ", ") + node->name;
+      if (const auto* linear = std::get_if<LinearAttributes>(&node->attributes)) {
+        work.bytes += graph.weights[linear->weight].bytes.size();
+      }
+    }
   }
 
-  std::vector<Mark> take() { return std::exchange(marks_, {}); }
+  std::vector<Work> take() { return std::exchange(work_, {}); }
 
  private:
-  std::vector<Mark> marks_;
+  std::vector<Work> work_;
 };
-
-std::string layer_name(int layer) {
-  return layer < 0 ? "behind the layers" : fmt::format("layer {}", layer);
-}
 
 /// Draws one step after another.
 class Drawing {
  public:
-  explicit Drawing(LinearClock& clock) : clock_(clock), started_(monotonic_seconds()) {}
+  explicit Drawing(WorkClock& clock) : clock_(clock), started_(monotonic_seconds()) {}
 
   void begin() { step_start_ = monotonic_seconds(); }
 
   void end(const std::string& what) {
     const double now = monotonic_seconds();
     draw("steps", what, step_start_, now, 0, "");
-    const auto marks = clock_.take();
-    for (size_t i = 0; i < marks.size(); ++i) {
-      const double until = i + 1 < marks.size() ? marks[i + 1].start : now;
-      draw("linears", marks[i].names, marks[i].start, until, marks[i].bytes, what);
+    const auto all = clock_.take();
+    for (const auto& work : all) {
+      draw(work.kind, work.names, work.start, work.end, work.bytes, what);
     }
-    for (size_t i = 0; i < marks.size();) {
-      size_t next = i;
-      while (next < marks.size() && marks[next].layer == marks[i].layer) ++next;
-      const double until = next < marks.size() ? marks[next].start : now;
-      draw("layers", layer_name(marks[i].layer), marks[i].start, until, 0, what);
-      i = next;
+    for (size_t i = 0; i < all.size();) {
+      const int layer = layer_of(all[i]);
+      const double start = all[i].start;
+      while (i < all.size() && layer_of(all[i]) == layer) ++i;
+      if (layer < 0) continue;
+      draw("layers", fmt::format("layer {}", layer), start, all[i - 1].end, 0, what);
     }
     step_start_ = now;
   }
@@ -79,12 +77,16 @@ class Drawing {
   }
 
  private:
-  void draw(const char* lane, const std::string& name, double start, double end, uint64_t bytes,
-            const std::string& detail) {
+  static int layer_of(const WorkClock::Work& work) {
+    return work.first == nullptr ? -1 : work.first->layer;
+  }
+
+  void draw(const std::string& lane, const std::string& name, double start, double end,
+            uint64_t bytes, const std::string& detail) {
     out_.spans.push_back({kProcess, lane, name, start - started_, end - started_, bytes, detail});
   }
 
-  LinearClock& clock_;
+  WorkClock& clock_;
   Trace out_;
   double started_;
   double step_start_ = 0;
@@ -104,7 +106,7 @@ std::vector<TokenId> random_tokens(uint32_t n, uint32_t vocabulary) {
 
 Result<Trace> measure_trace(const ModelFlags& flags, const Workload& workload) {
   TANDEM_TRY(EngineOptions options, engine_options(flags));
-  LinearClock clock;
+  WorkClock clock;
   options.observer = &clock;
   options.context = std::max(options.context, workload.prompt_tokens + workload.generated_tokens);
   TANDEM_TRY(auto model, open_model(flags));

@@ -44,13 +44,18 @@ struct SequenceRows {
   SequenceState* state;
 };
 
-/// Looks at the inputs of linear nodes while a step runs: for calibration. Called on the thread
-/// that runs the step, before the node does.
-class LinearObserver {
+/// Looks at the processor's nodes while they run: calibration at what linears read, traces and
+/// benchmarks at when each ran. Called on the thread that runs the step.
+class NodeObserver {
  public:
-  virtual ~LinearObserver() = default;
-  /// `x` is (n_rows, weight.columns), dense.
-  virtual void observe(const Graph& graph, const Node& node, const float* x, size_t n_rows) = 0;
+  virtual ~NodeObserver() = default;
+  /// Before a linear runs. `x` is (n_rows, weight.columns), dense.
+  virtual void before_linear(const Graph&, const Node&, const float* /*x*/, size_t /*n_rows*/) {}
+  /// After work for `nodes`, of monotonic_seconds() `start` to `end`: linears of one input run as
+  /// one, coding that input is work of its own for the first of them, and what precedes all nodes
+  /// has none.
+  virtual void after_work(const Graph&, std::span<const Node* const> /*nodes*/, double /*start*/,
+                          double /*end*/) {}
 };
 
 /// What one execution reads and writes. Everything is owned by the caller and must outlive the
@@ -63,7 +68,7 @@ struct Bindings {
   float* logits = nullptr;                    ///< (output_rows, vocabulary)
   const std::atomic<bool>* cancel = nullptr;  ///< looked at between nodes when set
   WeightPlanes planes = WeightPlanes::kBoth;  ///< of nested weights
-  LinearObserver* observer = nullptr;         ///< told of every linear when set
+  NodeObserver* observer = nullptr;           ///< told of every node when set
   bool check_finite = false;  ///< stop at the first node that writes NaN or infinity, naming it
 };
 

@@ -37,7 +37,7 @@ struct EngineOptions {
   /// kHigh: nested weights are read at INT4 only and their low planes never loaded. kBoth: sessions
   /// begin at INT8 and may change at every step.
   WeightPlanes planes = WeightPlanes::kBoth;
-  LinearObserver* observer = nullptr;  ///< told of the inputs of every linear; outlives the engine
+  NodeObserver* observer = nullptr;  ///< told of every node; outlives the engine
   /// Keeps packed weights between runs, so that a start only maps them; null: none.
   std::shared_ptr<CompileCache> compile_cache = nullptr;
   bool check_finite = false;   ///< stop at the first node that writes NaN or infinity

@@ -59,7 +59,7 @@ void mirror(std::vector<float>& moments, size_t n) {
 }  // namespace
 
 /// Collects; in the first pass plain statistics, later second moments of chosen inputs.
-class Calibrator::Observer : public LinearObserver {
+class Calibrator::Observer : public NodeObserver {
  public:
   explicit Observer(int n_threads) : pool_(n_threads) {}
 
@@ -80,7 +80,7 @@ class Calibrator::Observer : public LinearObserver {
     }
   }
 
-  void observe(const Graph& graph, const Node& node, const float* x, size_t n_rows) override {
+  void before_linear(const Graph& graph, const Node& node, const float* x, size_t n_rows) override {
     const std::string& name = graph.values[node.inputs[0]].name;
     // The linears that share an input follow each other.
     if (name == last_value_ && x == last_x_) return;

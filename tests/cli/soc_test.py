@@ -222,6 +222,9 @@ class Plan(CliTest):
         self.assertEqual(boxes.count("prompt chunk 1"), 1)
         self.assertEqual(boxes.count("token 2"), 1)
         self.assertEqual(boxes.count("layer 0"), 5)
+        self.assertEqual(boxes.count("layers.0.attention"), 5)
+        for lane in ("attention", "linear", "rms_norm", "glu"):
+            self.assertRegex(out, rf"(?m)^cpu +{lane} +[\d.]+ (s|ms|us|ns) ")
         self.fails(2, ["profile", "--shape", "Llama-3.2-1B", "-o", path], "has no weights")
 
 

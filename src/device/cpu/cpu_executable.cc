@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "device/cpu/attention_steps.h"
 #include "device/cpu/linear_steps.h"
 #include "device/cpu/other_linear_steps.h"
@@ -227,22 +228,29 @@ Result<void> CpuExecutable::run(const Bindings& bindings, ThreadPool& pool,
     if (bindings.cancel != nullptr && bindings.cancel->load(std::memory_order_relaxed)) {
       return failure(ErrorCode::kCancelled, "cancelled");
     }
-    if (bindings.observer != nullptr) observe(context, s);
-    s.step->run(context);
+    bindings.observer == nullptr ? s.step->run(context) : run_observed(context, s);
     if (!bindings.check_finite) continue;
     for (const Node* node : s.nodes) TANDEM_TRY(check_output(context, *node));
   }
   return {};
 }
 
-void CpuExecutable::observe(const StepContext& context, const NodeStep& s) const {
+void CpuExecutable::run_observed(const StepContext& context, const NodeStep& s) const {
+  announce_linears(context, s);
+  const double start = monotonic_seconds();
+  s.step->run(context);
+  context.bindings.observer->after_work(graph_, s.nodes, start, monotonic_seconds());
+}
+
+void CpuExecutable::announce_linears(const StepContext& context, const NodeStep& s) const {
   for (const Node* node : s.nodes) {
     if (node->op != Op::kLinear) continue;
     // The quantize step came before it, with the same input.
     const bool is_known = &s != steps_.data() && std::ranges::count((&s - 1)->nodes, node) > 0;
     if (is_known) continue;
     const ValueId input = node->inputs[0];
-    context.bindings.observer->observe(graph_, *node, context.value(input), context.n_rows(input));
+    context.bindings.observer->before_linear(graph_, *node, context.value(input),
+                                             context.n_rows(input));
   }
 }
 

@@ -43,8 +43,9 @@ class CpuExecutable : public Executable {
 
   CpuExecutable(const Graph& graph, const WorkspaceLayout& layout, const KernelSet& kernels)
       : graph_(graph), layout_(layout), kernels_(kernels) {}
+  void run_observed(const StepContext& context, const NodeStep& s) const;
   /// Tells the observer of a linear, once for all its steps.
-  void observe(const StepContext& context, const NodeStep& s) const;
+  void announce_linears(const StepContext& context, const NodeStep& s) const;
   Result<void> check_output(const StepContext& context, const Node& node) const;
 
   const Graph& graph_;
