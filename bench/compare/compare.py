@@ -6,7 +6,9 @@
 
 Both programs hold the model in memory and get the same commands in turn, one at a time. The peer
 runs with flash attention off and on, and with weights repacked at load where it asks to be told so;
-the variant with the best median counts for it. "q8 decode at 4096" has int8 caches on both sides.
+the variant with the best median counts for it. "q8 decode at 4096" has int8 caches on both sides;
+"attention 4096" is what the attention of all layers takes within "prefill 4096", measured by processes
+of their own, since the peer computes tensor by tensor then.
 """
 import argparse
 import json
@@ -23,7 +25,8 @@ from pathlib import Path
 CASES = [("prefill 512", "prefill 512", 512), ("prefill 64", "prefill 64", 64),
          ("prefill 16", "prefill 16", 16), ("decode 64", "decode 64 8", 64),
          ("8 sequences", "batch 8 16", 128), ("decode at 4096", "decode 16 4096", 16),
-         ("q8 decode at 4096", "decode 16 4096", 16), ("prefill 4096", "prefill 4096", 4096)]
+         ("q8 decode at 4096", "decode 16 4096", 16), ("prefill 4096", "prefill 4096", 4096),
+         ("attention 4096", "attention 4096", 4096)]
 QUICK = {"prefill 512", "prefill 64", "prefill 16", "decode 64", "8 sequences", "start"}
 
 
@@ -114,7 +117,7 @@ def compare_file(arguments, shape, kind, roof):
     theirs = {name: start_theirs(*options) for name, options in peer_variants(arguments).items()}
     rows = []
     for case, command, n_tokens in CASES:
-        if case not in wanted or case.startswith("q8"):
+        if case not in wanted or case.startswith(("q8", "attention")):
             continue
         row = compare_case(arguments, (case, command, n_tokens), ours, theirs)
         row["percent_of_roof"] = percent_of_roof(case, kind, row["tandem_tokens_s"], weights,
@@ -128,12 +131,20 @@ def compare_file(arguments, shape, kind, roof):
           f"{arguments.peer_name} {rows[-1]['peer_bytes'] / 1e6:.0f} MB", flush=True)
     for program in (ours, *theirs.values()):
         program.close()
+    variants = peer_variants(arguments)
     for case in CASES:
-        if case[0] not in wanted or not case[0].startswith("q8"):
+        if case[0] not in wanted:
             continue
-        ours = start_ours("--kv", "q8")
-        theirs = {name: start_theirs("--q8-cache", *options)
-                  for name, options in peer_variants(arguments).items() if "--flash" in options}
+        if case[0].startswith("q8"):
+            ours = start_ours("--kv", "q8")
+            theirs = {name: start_theirs("--q8-cache", *options)
+                      for name, options in variants.items() if "--flash" in options}
+        elif case[0].startswith("attention"):
+            ours = start_ours()
+            theirs = {name: start_theirs("--time-attention", *options)
+                      for name, options in variants.items() if "--repack" not in options}
+        else:
+            continue
         rows.append({"shape": shape, "type": kind, "percent_of_roof": None,
                      **compare_case(arguments, case, ours, theirs)})
         print_row(rows[-1])

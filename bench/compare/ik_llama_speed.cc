@@ -20,7 +20,7 @@ class IkLlama final : public peer::Peer {
     if (model == nullptr) peer::fail(args.model + ": ik_llama.cpp does not load it");
     n_vocab_ = llama_vocab_n_tokens(llama_model_get_vocab(model));
     llama_context_params params = llama_context_default_params();
-    peer::set_context(params, args);
+    peer::set_context(params, args, attention_clock);
     params.flash_attn = args.flash;
     context_ = llama_init_from_model(model, params);
     if (context_ == nullptr) peer::fail(args.model + ": ik_llama.cpp made no context");

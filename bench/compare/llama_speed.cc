@@ -15,7 +15,7 @@ class Llama final : public peer::Peer {
     if (model == nullptr) peer::fail(args.model + ": llama.cpp does not load it");
     n_vocab_ = library_.llama_vocab_n_tokens(library_.llama_model_get_vocab(model));
     llama_context_params params = library_.llama_context_default_params();
-    peer::set_context(params, args);
+    peer::set_context(params, args, attention_clock);
     params.kv_unified = true;
     params.flash_attn_type =
         args.flash ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "serve_timings.h"
 
@@ -18,7 +19,7 @@ namespace peer {
 struct Arguments {
   std::string model;
   int threads = 2, context = 4608, sequences = 8;
-  bool flash = false, q8_cache = false, repack = false;
+  bool flash = false, q8_cache = false, repack = false, times_attention = false;
 };
 
 [[noreturn]] inline void fail(const std::string& message) {
@@ -26,8 +27,8 @@ struct Arguments {
   std::exit(1);
 }
 
-/// Reads "MODEL --threads N [--flash] [--q8-cache] [--repack] [--context N] [--sequences N]" from
-/// argument `first` on.
+/// Reads "MODEL --threads N [--flash] [--q8-cache] [--repack] [--time-attention] [--context N]
+/// [--sequences N]" from argument `first` on.
 inline Arguments parse_arguments(int argc, char** argv, int first) {
   if (argc <= first) fail("usage: [LIBRARY_FOLDER] MODEL [options]");
   Arguments args;
@@ -38,6 +39,8 @@ inline Arguments parse_arguments(int argc, char** argv, int first) {
       args.flash = true;
     } else if (option == "--repack") {
       args.repack = true;
+    } else if (option == "--time-attention") {
+      args.times_attention = true;
     } else if (option == "--q8-cache") {
       args.flash = args.q8_cache = true;  // values are coded with flash attention only
     } else if (i + 1 < argc && option == "--threads") {
@@ -53,13 +56,46 @@ inline Arguments parse_arguments(int argc, char** argv, int first) {
   return args;
 }
 
-/// What all variants set alike: batches as the peer's own benchmark has them.
-inline void set_context(llama_context_params& params, const Arguments& args) {
+inline double now() {
+  const auto t = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(t).count();
+}
+
+/// Adds up what attention takes. The peer calls on_tensor before it computes a tensor, with
+/// `before`, and after; one that was asked for is computed by itself.
+struct AttentionClock {
+  double seconds = 0, start = 0;
+
+  static bool on_tensor(ggml_tensor* tensor, bool before, void* clock) {
+    auto& self = *static_cast<AttentionClock*>(clock);
+    if (before) {
+      self.start = now();
+    } else if (is_attention(*tensor)) {
+      self.seconds += now() - self.start;
+    }
+    return true;
+  }
+
+ private:
+  /// One op with flash attention; without, "kq", "kq_soft_max", "kqv" and "kqv_out" of each layer.
+  static bool is_attention(const ggml_tensor& tensor) {
+    return tensor.op == GGML_OP_FLASH_ATTN_EXT || std::string_view(tensor.name).starts_with("kq");
+  }
+};
+
+/// What all variants set alike: batches as the peer's own benchmark has them. `clock` outlives the
+/// context.
+inline void set_context(llama_context_params& params, const Arguments& args,
+                        AttentionClock& clock) {
   params.n_ctx = args.context;
   params.n_batch = 2048;
   params.n_ubatch = 512;
   params.n_seq_max = args.sequences;
   params.n_threads = params.n_threads_batch = args.threads;
+  if (args.times_attention) {
+    params.cb_eval = AttentionClock::on_tensor;
+    params.cb_eval_user_data = &clock;
+  }
   if (args.q8_cache) params.type_k = params.type_v = GGML_TYPE_Q8_0;
 }
 
@@ -75,12 +111,9 @@ class Peer {
   virtual bool decode(llama_batch& batch) = 0;
   /// Of the batch's last row; waits for it.
   virtual const float* last_logits() = 0;
-};
 
-inline double now() {
-  const auto t = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(t).count();
-}
+  AttentionClock attention_clock;
+};
 
 /// Times what is asked for; results in seconds.
 class Runner {
@@ -93,6 +126,12 @@ class Runner {
     const double start = now();
     append(n_tokens, 0);
     return now() - start;
+  }
+
+  double attention(int n_tokens) {
+    const double before = peer_.attention_clock.seconds;
+    prefill(n_tokens);
+    return peer_.attention_clock.seconds - before;
   }
 
   double decode(int n_tokens, int context) {

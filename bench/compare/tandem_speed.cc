@@ -31,9 +31,19 @@ void check(const Result<void>& result) {
   if (!result) fail(result.error().message);
 }
 
+class AttentionClock : public NodeObserver {
+ public:
+  void after_work(const Graph&, std::span<const Node* const> nodes, double start,
+                  double end) override {
+    if (!nodes.empty() && nodes[0]->op == Op::kAttention) seconds += end - start;
+  }
+  double seconds = 0;
+};
+
 class Runner {
  public:
-  explicit Runner(std::shared_ptr<Engine> engine) : engine_(std::move(engine)), batch_(engine_) {
+  Runner(std::shared_ptr<Engine> engine, const AttentionClock& attention_clock)
+      : engine_(std::move(engine)), attention_clock_(attention_clock), batch_(engine_) {
     session_ = value_or_fail(Session::create(engine_));
   }
 
@@ -42,6 +52,12 @@ class Runner {
     const double start = monotonic_seconds();
     append(*session_, n_tokens, 0);
     return monotonic_seconds() - start;
+  }
+
+  double attention(int n_tokens) {
+    const double before = attention_clock_.seconds;
+    prefill(n_tokens);
+    return attention_clock_.seconds - before;
   }
 
   double decode(int n_tokens, int context) {
@@ -81,6 +97,7 @@ class Runner {
   }
 
   std::shared_ptr<Engine> engine_;
+  const AttentionClock& attention_clock_;
   DecodeBatch batch_;
   std::unique_ptr<Session> session_;
   std::vector<TokenId> tokens_;
@@ -118,9 +135,11 @@ EngineOptions parse_options(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc < 2) fail("usage: tandem_speed MODEL [options]");
-  const EngineOptions options = parse_options(argc, argv);
+  EngineOptions options = parse_options(argc, argv);
+  AttentionClock attention_clock;
+  options.observer = &attention_clock;
   auto model = value_or_fail(Model::load(argv[1]));
-  Runner runner(value_or_fail(Engine::create(std::move(model), options)));
+  Runner runner(value_or_fail(Engine::create(std::move(model), options)), attention_clock);
   serve_timings(runner);
   return 0;
 }
