@@ -117,19 +117,22 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12's own avx512fintrin.h leaves a don't-care operand uninitialized (GCC bug 105593).
   list(APPEND TANDEM_AVX512_FLAGS -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
-set(TANDEM_AMX_FLAGS ${TANDEM_AVX512_FLAGS} -mamx-tile -mamx-int8)
+set(TANDEM_AVX512_BF16_FLAGS ${TANDEM_AVX512_FLAGS} -mavx512bf16)
+set(TANDEM_AMX_FLAGS ${TANDEM_AVX512_BF16_FLAGS} -mamx-tile -mamx-int8 -mamx-bf16)
 
-# tandem_kernel(<op> SOURCES ... [AVX2 ...] [AVX512 ...] [AMX ...] [DEPS ...]): library tandem_kernels_<op>
+# tandem_kernel(<op> SOURCES ... [AVX2 ...] [AVX512 ...] [AVX512_BF16 ...] [AMX ...] [DEPS ...]): library tandem_kernels_<op>
 # with the vector rows this build can have; TANDEM_KERNELS_X86 tells kernels.inc that they exist.
 function(tandem_kernel op)
-  cmake_parse_arguments(arg "" "" "SOURCES;AVX2;AVX512;AMX;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;AVX2;AVX512;AVX512_BF16;AMX;DEPS" ${ARGN})
   tandem_library(kernels_${op} SOURCES ${arg_SOURCES} DEPS tensor ${arg_DEPS})
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT TANDEM_SCALAR_ONLY)
     target_compile_definitions(tandem_kernels_${op} PUBLIC TANDEM_KERNELS_X86=1)
     tandem_isa_sources(kernels_${op} FLAGS ${TANDEM_AVX2_FLAGS} SOURCES ${arg_AVX2})
     tandem_isa_sources(kernels_${op} FLAGS ${TANDEM_AVX512_FLAGS} SOURCES ${arg_AVX512})
-    if(arg_AMX)
-      tandem_isa_sources(kernels_${op} FLAGS ${TANDEM_AMX_FLAGS} SOURCES ${arg_AMX})
-    endif()
+    foreach(isa AVX512_BF16 AMX)
+      if(arg_${isa})
+        tandem_isa_sources(kernels_${op} FLAGS ${TANDEM_${isa}_FLAGS} SOURCES ${arg_${isa}})
+      endif()
+    endforeach()
   endif()
 endfunction()

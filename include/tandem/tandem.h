@@ -27,12 +27,12 @@ typedef struct tandem_model tandem_model;
 typedef struct tandem_session tandem_session;
 
 typedef struct tandem_model_options {
-  uint32_t context;          /* positions of a session; 0: the model's, at most 32768 */
-  int32_t threads;           /* compute threads; 0: all processors */
-  const char* isa;           /* "scalar", "avx2", "avx512_vnni", "amx"; NULL: the best */
-  uint32_t prefill_chunk;    /* prompt tokens computed together; 0: 256 */
-  bool check_finite;         /* stop at the first NaN or infinity */
-  const char* precision;     /* of nested files: "int4", "int8"; NULL: what the file holds */
+  uint32_t context;       /* positions of a session; 0: the model's, at most 32768 */
+  int32_t threads;        /* compute threads; 0: all processors */
+  const char* isa;        /* as --isa of the command: "scalar", "avx2" and so on; NULL: the best */
+  uint32_t prefill_chunk; /* prompt tokens computed together; 0: 256 */
+  bool check_finite;      /* stop at the first NaN or infinity */
+  const char* precision;  /* of nested files: "int4", "int8"; NULL: what the file holds */
   const char* compile_cache; /* folder that keeps packed weights between runs; NULL: none */
 } tandem_model_options;
 

@@ -55,7 +55,7 @@ struct Done {};
 struct ModelOptions {
   uint32_t context = 0;          ///< positions of a session; 0: the model's, at most 32768
   int threads = 0;               ///< compute threads; 0: all processors
-  std::string isa;               ///< forces kernels: "scalar", "avx2", "avx512_vnni"; empty: best
+  std::string isa;               ///< forces kernels, as --isa of the command; empty: best
   uint32_t prefill_chunk = 256;  ///< prompt tokens computed together
   bool check_finite = false;     ///< stop at the first NaN or infinity, naming the layer
   std::string precision = {};    ///< of nested files: "int4", "int8"; empty: what the file holds

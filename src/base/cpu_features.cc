@@ -50,13 +50,13 @@ CpuFeatures CpuFeatures::detect() {
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   f.avx512_vnni = f.avx512 && __builtin_cpu_supports("avx512vnni");
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (f.avx512_vnni && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
-    constexpr unsigned kTilesAndInt8 = 1u << 24 | 1u << 25;
-    f.amx_int8 = (edx & kTilesAndInt8) == kTilesAndInt8 && request_tile_registers();
-  }
   if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx)) {
     f.avx_vnni = f.avx2 && (eax & (1u << 4));
     f.avx512_bf16 = f.avx512 && (eax & (1u << 5));
+  }
+  if (f.avx512_vnni && f.avx512_bf16 && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
+    constexpr unsigned kBf16TilesAndInt8 = 1u << 22 | 1u << 24 | 1u << 25;
+    f.amx = (edx & kBf16TilesAndInt8) == kBf16TilesAndInt8 && request_tile_registers();
   }
   return f;
 }
@@ -82,7 +82,7 @@ std::string CpuFeatures::to_string() const {
                                                 {avx512, "avx512"},
                                                 {avx512_vnni, "avx512_vnni"},
                                                 {avx512_bf16, "avx512_bf16"},
-                                                {amx_int8, "amx_int8"},
+                                                {amx, "amx"},
                                                 {neon_dotprod, "neon_dotprod"},
                                                 {neon_i8mm, "neon_i8mm"}};
   std::string out;

@@ -11,7 +11,7 @@ struct CpuFeatures {
   bool avx512 = false;  ///< F, BW, DQ and VL together
   bool avx512_vnni = false;
   bool avx512_bf16 = false;
-  bool amx_int8 = false;  ///< tiles and int8 products, and Linux lets this process use them
+  bool amx = false;  ///< tiles, int8 and bf16 products, and Linux lets this process use them
   bool neon_dotprod = false;
   bool neon_i8mm = false;
 

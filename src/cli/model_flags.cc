@@ -19,7 +19,9 @@ void add_model_flags(CLI::App& command, ModelFlags& flags) {
   command.add_option("-t,--threads", flags.threads, "Compute threads; 0: all processors")
       ->check(CLI::Range(0, 256))
       ->capture_default_str();
-  command.add_option("--isa", flags.isa, "Force kernels: scalar, avx2, avx512_vnni or amx")
+  command
+      .add_option("--isa", flags.isa,
+                  "Force kernels: scalar, avx2, avx512_vnni, avx512_bf16 or amx")
       ->envname("TANDEM_ISA");
   command
       .add_option("--kv", flags.kv,

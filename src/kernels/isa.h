@@ -11,13 +11,14 @@ enum class Isa : uint8_t {
   kScalar,      ///< portable C++
   kAvx2,        ///< AVX2, FMA and F16C
   kAvx512Vnni,  ///< AVX-512 F, BW, DQ, VL and VNNI
-  kAmx,         ///< the same with AMX tiles of int8; only linear has rows of its own
+  kAvx512Bf16,  ///< the same with dot products of bf16; only linear over BF16 has a row of its own
+  kAmx,         ///< the same with AMX tiles of int8 and bf16; only linear has rows of its own
 };
-inline constexpr int kIsaCount = 4;
+inline constexpr int kIsaCount = 5;
 
-/// "scalar", "avx2", "avx512_vnni", "amx".
+/// "scalar", "avx2", "avx512_vnni", "avx512_bf16", "amx".
 constexpr const char* to_string(Isa isa) {
-  constexpr const char* kNames[kIsaCount] = {"scalar", "avx2", "avx512_vnni", "amx"};
+  constexpr const char* kNames[kIsaCount] = {"scalar", "avx2", "avx512_vnni", "avx512_bf16", "amx"};
   return kNames[static_cast<int>(isa)];
 }
 

@@ -77,7 +77,7 @@ class Usage(CliTest):
             self.assertRegex(out, r"Examples?:\n  tandem " + command)
 
     def test_version_names_the_instruction_set(self):
-        self.assertRegex(self.ok("--version"), r"^tandem \d+\.\d+\.\d+ \((scalar|avx2|avx512_vnni|amx),")
+        self.assertRegex(self.ok("--version"), r"^tandem \d+\.\d+\.\d+ \((scalar|avx2|avx512_vnni|avx512_bf16|amx),")
 
     def test_wrong_usage_is_code_2_and_says_what_is_wrong(self):
         self.fails(2, [], "a command is needed", "run, chat")

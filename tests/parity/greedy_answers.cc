@@ -3,7 +3,7 @@
 // so thousands of answers take minutes.
 //
 //   greedy_answers MODEL.gguf ROWS.jsonl OUT.jsonl [--limit N] [--max-tokens N] [--threads N]
-//                  [--chunk N] [--isa scalar|avx2|avx512_vnni]
+//                  [--chunk N] [--isa NAME]
 #include <fmt/core.h>
 
 #include <algorithm>

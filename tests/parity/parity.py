@@ -28,8 +28,9 @@ from tiny_models import CONTEXT, MODELS, Tiny
 HERE = Path(__file__).parent
 TYPES = ("f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q2_K", "q3_K", "q4_K",
          "q5_K", "q6_K", "q2_0", "iq4_nl", "iq4_xs", "mxfp4")
-FLOAT_TYPES = ("f32", "f16", "bf16")  # Tandem rounds no activations for these
-F32_NMSE_LIMIT = 1e-6
+# Without llama.cpp's result to compare with. Activations of bf16 files may be rounded to bf16
+# (docs/numerics.md), which leaves llama.cpp 2.6e-6 to 2.5e-5 from F32.
+NMSE_LIMITS = {"f32": 1e-6, "f16": 1e-6, "bf16": 1e-4}
 # Standard errors of the mean KL: chance exceeds the first once in 30,000 rows, the second once in
 # 700 types.
 ROW_LIMIT, TYPE_LIMIT = 4.0, 3.0
@@ -83,8 +84,9 @@ class Row(NamedTuple):
             return ""
         if self.chunk_invariant is False or math.isnan(self.tandem.kl):
             return "FAIL"
-        if self.type == "f32" or (self.llama is None and self.type in FLOAT_TYPES):
-            good = self.tandem.nmse < F32_NMSE_LIMIT and self.tandem.tie < NEAR_TIE
+        if self.type == "f32" or (self.llama is None and self.type in NMSE_LIMITS):
+            good = (self.tandem.nmse < NMSE_LIMITS[self.type]
+                    and (self.type == "bf16" or self.tandem.tie < NEAR_TIE))
             return "ok" if good else "FAIL"
         if self.llama is None:
             return ""

@@ -2,7 +2,7 @@
 // of n_vocab for every id, as llama_logits does with llama.cpp. Uses the public C interface only.
 //
 //   tandem_logits MODEL.gguf TEXTS.txt OUT.f32
-//                 [--chunk N] [--context N] [--threads N] [--isa scalar|avx2|avx512_vnni]
+//                 [--chunk N] [--context N] [--threads N] [--isa NAME]
 //                 [--precision int4|int8]
 #include <tandem/tandem.h>
 

@@ -17,8 +17,10 @@ inline bool runs_here(kernels::Isa isa) {
       return cpu.avx2;
     case kernels::Isa::kAvx512Vnni:
       return cpu.avx512_vnni;
+    case kernels::Isa::kAvx512Bf16:
+      return cpu.avx512_vnni && cpu.avx512_bf16;
     case kernels::Isa::kAmx:
-      return cpu.amx_int8;
+      return cpu.amx;
   }
   return false;
 }

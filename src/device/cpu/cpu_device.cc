@@ -156,8 +156,10 @@ bool can_run(kernels::Isa isa) {
       return built && features.avx2;
     case kernels::Isa::kAvx512Vnni:
       return built && features.avx512_vnni;
+    case kernels::Isa::kAvx512Bf16:
+      return built && features.avx512_vnni && features.avx512_bf16;
     case kernels::Isa::kAmx:
-      return built && features.amx_int8;
+      return built && features.amx;
   }
   return false;
 }

@@ -67,7 +67,8 @@ bool uses_quantized_activations(DType type);
 ///
 /// Quantized types: one exact int32 sum per weight group, the groups added in K order in f32 with
 /// fused multiply-adds. Float types: f32 fused multiply-adds in K order. The bias is added last.
-/// Every row of the table computes the same bits, for any split of m and n.
+/// Every row of the table computes the same bits but for the two of kernels.inc that round
+/// activations to bf16; each row computes them for any split of m and n.
 struct LinearArgs {
   PackedMatrix w;
   const float* x;  ///< float types: (m, k), rows `x_stride` bytes apart

@@ -47,17 +47,26 @@ Buffer packed_copies(DType type, Shape shape, size_t copies) {
 
 /// One call's work.
 struct Work {
-  bool integer;
+  double roof_gmac;
   size_t m;
   double macs, weight_bytes;
 };
+
+/// Multiply-adds a second, in 10^9, of the instruction that the row is made of (AMX: of the
+/// vectors').
+double roof_gmac(const LinearRow& row) {
+  const bench::Roof& roof = bench::roof();
+  if (uses_quantized_activations(row.type)) return roof.gmac_int8;
+  const bool by_pairs = row.type == DType::kBF16 && row.isa >= Isa::kAvx512Bf16;
+  return by_pairs ? roof.gmac_bf16 : roof.gmac_float32;
+}
 
 void report(benchmark::State& state, const Work& work, double seconds) {
   const double calls = static_cast<double>(state.iterations());
   const double gmac = 1e-9 * work.macs * calls / seconds;
   const double gbytes = 1e-9 * work.weight_bytes * calls / seconds;
   const bench::Roof& roof = bench::roof();
-  const double compute = gmac / (work.integer ? roof.gmac_int8 : roof.gmac_float32);
+  const double compute = gmac / work.roof_gmac;
   // Weights count against bandwidth only when they come from memory.
   const double share = work.m <= 4 ? std::max(compute, gbytes / roof.read_gbytes) : compute;
   state.counters["GMAC_per_s"] = gmac;
@@ -91,8 +100,8 @@ void run_linear(benchmark::State& state, const LinearRow& row, Shape shape, size
     benchmark::ClobberMemory();
     copy = copy + 1 < copies ? copy + 1 : 0;
   }
-  const Work work{uses_quantized_activations(row.type), m,
-                  static_cast<double>(m * shape.n * shape.k), static_cast<double>(n_bytes)};
+  const Work work{roof_gmac(row), m, static_cast<double>(m * shape.n * shape.k),
+                  static_cast<double>(n_bytes)};
   report(state, work, bench::thread_seconds() - start);
 }
 

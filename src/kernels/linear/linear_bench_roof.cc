@@ -44,6 +44,16 @@ constexpr int kChains = 12;
     for (auto& a : acc) asm volatile("" : "+v"(a));
   }
 }
+[[gnu::target("avx512f,avx512bf16")]] void bf16_pairs() {
+  __m512 acc[kChains] = {};
+  const auto one = (__m512bh)_mm512_set1_epi16(0x3f80);
+  for (int64_t i = 0; i < kRounds; ++i) {
+#pragma GCC unroll 12
+    for (auto& a : acc) a = _mm512_dpbf16_ps(a, one, one);
+#pragma GCC unroll 12
+    for (auto& a : acc) asm volatile("" : "+v"(a));
+  }
+}
 [[gnu::target("avx512f")]] void float_avx512() {
   __m512 acc[kChains] = {};
   const __m512 one = _mm512_set1_ps(1);
@@ -84,6 +94,10 @@ double gmac_int8() {
   if (CpuFeatures::detect().avx512_vnni) return rounds * 64 / best_seconds(int8_vnni);
   return rounds * 32 / best_seconds(int8_avx2);
 }
+double gmac_bf16() {
+  if (!CpuFeatures::detect().avx512_bf16) return 0;
+  return 1e-9 * kRounds * kChains * 32 / best_seconds(bf16_pairs);
+}
 double gmac_float32() {
   const double rounds = 1e-9 * kRounds * kChains;
   if (CpuFeatures::detect().avx512) return rounds * 16 / best_seconds(float_avx512);
@@ -93,6 +107,7 @@ double gmac_float32() {
 #else
 
 double gmac_int8() { return 0; }
+double gmac_bf16() { return 0; }
 double gmac_float32() { return 0; }
 
 #endif
@@ -144,7 +159,7 @@ double thread_seconds() {
 }
 
 const Roof& roof() {
-  static const Roof measured{gmac_int8(), gmac_float32(), read_gbytes()};
+  static const Roof measured{gmac_int8(), gmac_bf16(), gmac_float32(), read_gbytes()};
   return measured;
 }
 

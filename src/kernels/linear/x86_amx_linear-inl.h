@@ -214,7 +214,7 @@ void linear_tiles(const LinearArgs& a, LinearFn few_tokens) {
   constexpr int kTogether = kTilesTogether<W>;
   if (a.m < kMinTokens) return few_tokens(a);
   const int n_rest = static_cast<int>((a.m - 1) % kTokens) + 1;
-  const Tiles tiles(n_rest);
+  const Tiles tiles(int8_shapes(n_rest));
   W w[kTogether];
   Sums sums = {};
   for (size_t n = a.n_begin; n < a.n_end; n += kTogether * kTileRows) {

@@ -16,8 +16,8 @@ inline constexpr int kCodeBytes = 32;
 inline constexpr int kQuadRows = 8;
 inline constexpr int kRowBytes = 64;
 
-/// Numbers of the tile registers. The shapes of a set differ in the rows of activations only: all
-/// sixteen, or what is left at the end of a batch.
+/// Numbers of the tile registers of int8 products. The shapes of a set differ in the rows of
+/// activations only: all sixteen, or what is left at the end of a batch.
 template <bool is_rest>
 struct TileSet {
   static constexpr int kSums0 = is_rest ? 2 : 0;
@@ -34,35 +34,44 @@ struct alignas(64) TileConfig {
   uint8_t reserved[14] = {};
   uint16_t row_bytes[16] = {};
   uint8_t rows[16] = {};
+
+  [[gnu::always_inline]] void shape(int tile, int n_rows, int n_row_bytes) {
+    rows[tile] = static_cast<uint8_t>(n_rows);
+    row_bytes[tile] = static_cast<uint16_t>(n_row_bytes);
+  }
 };
 static_assert(sizeof(TileConfig) == 64);
+
+/// For int8 products; `n_rest`: rows of the second set, 1 to 16.
+[[gnu::always_inline]] inline TileConfig int8_shapes(int n_rest) {
+  TileConfig config;
+  config.shape(0, kTokens, kRowBytes);
+  config.shape(1, kTokens, kRowBytes);
+  config.shape(2, n_rest, kRowBytes);
+  config.shape(3, n_rest, kRowBytes);
+  config.shape(4, kTokens, kCodeBytes);
+  config.shape(5, n_rest, kCodeBytes);
+  config.shape(kWeights0, kQuadRows, kRowBytes);
+  config.shape(kWeights1, kQuadRows, kRowBytes);
+  return config;
+}
+/// For bf16 products: all alike.
+[[gnu::always_inline]] inline TileConfig bf16_shapes() {
+  TileConfig config;
+  for (int tile = 0; tile < 8; ++tile) config.shape(tile, 16, kRowBytes);
+  return config;
+}
 
 /// Shapes the tile registers while it lives; then gives them up, so that a switch of threads need
 /// not save them.
 class Tiles {
  public:
-  /// `n_rest`: rows of the second set, 1 to 16.
-  [[gnu::always_inline]] explicit Tiles(int n_rest) {
-    TileConfig config;
-    shape(config, 0, kTokens, kRowBytes);
-    shape(config, 1, kTokens, kRowBytes);
-    shape(config, 2, n_rest, kRowBytes);
-    shape(config, 3, n_rest, kRowBytes);
-    shape(config, 4, kTokens, kCodeBytes);
-    shape(config, 5, n_rest, kCodeBytes);
-    shape(config, kWeights0, kQuadRows, kRowBytes);
-    shape(config, kWeights1, kQuadRows, kRowBytes);
+  [[gnu::always_inline]] explicit Tiles(const TileConfig& config) {
     asm volatile("ldtilecfg %0" ::"m"(config));
   }
   [[gnu::always_inline]] ~Tiles() { asm volatile("tilerelease"); }
   Tiles(const Tiles&) = delete;
   Tiles& operator=(const Tiles&) = delete;
-
- private:
-  [[gnu::always_inline]] static void shape(TileConfig& config, int tile, int rows, int row_bytes) {
-    config.rows[tile] = static_cast<uint8_t>(rows);
-    config.row_bytes[tile] = static_cast<uint16_t>(row_bytes);
-  }
 };
 
 template <int tile>
@@ -82,6 +91,13 @@ template <int tile>
 template <int sums, int activations, int weights>
 [[gnu::always_inline]] inline void multiply_tiles() {
   asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(activations), "i"(weights));
+}
+/// sums[row][output] += the 32 bf16 activations of a row times those of an output, given as 16
+/// pairs of 16 outputs: even elements and odd ones in order, each fused, then both sums together.
+template <int sums, int activations, int weights>
+[[gnu::always_inline]] inline void multiply_bf16_tiles() {
+  asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(activations),
+               "i"(weights));
 }
 
 }  // namespace
