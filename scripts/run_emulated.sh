@@ -5,12 +5,13 @@
 #
 #   scripts/run_emulated.sh build/src/kernels/linear/linear_test [PROGRAM ...]
 #   BOCHS=FOLDER/bochs BOCHS_CPU=tigerlake scripts/run_emulated.sh PROGRAM
+#   BOCHS_WITHOUT=amx,amx_int8,amx_bf16 scripts/run_emulated.sh PROGRAM     a processor with less
 #   GTEST_FILTER='*amx*' scripts/run_emulated.sh PROGRAM
 #
 # Some 100 million instructions a second.
 set -euo pipefail
 
-readonly bochs=${BOCHS:-bochs} cpu=${BOCHS_CPU:-sapphire_rapids}
+readonly bochs=${BOCHS:-bochs} cpu=${BOCHS_CPU:-sapphire_rapids} without=${BOCHS_WITHOUT:-}
 [ $# -gt 0 ] || { echo "usage: run_emulated.sh PROGRAM ..." >&2; exit 2; }
 for program in "$@"; do
   [ -x "$program" ] || { echo "$program: no program" >&2; exit 2; }
@@ -72,7 +73,7 @@ boot
 GRUB
 quietly grub-mkrescue -o "$work/test.iso" "$work/iso"
 cat >"$work/bochsrc" <<BOCHS
-cpu: model=$cpu, count=1, ips=50000000, ignore_bad_msrs=1
+cpu: model=$cpu${without:+, exclude_features=\"$without\"}, count=1, ips=50000000, ignore_bad_msrs=1
 memory: guest=2048, host=2048
 romimage: file=/usr/share/bochs/BIOS-bochs-latest
 vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
