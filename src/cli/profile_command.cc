@@ -71,7 +71,9 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
   command->footer(
       "With --soc, times are simulated from the profile, and chunks of the prompt overlap over "
       "the\n"
-      "devices. Without, random tokens run here and the clock is this machine's.\n"
+      "devices. Without, random tokens run here, the clock is this machine's and every kind of "
+      "node has\n"
+      "a lane, so that the summary says where the time goes.\n"
       "Examples:\n"
       "  tandem profile model.gguf --soc snapdragon-8-gen-3 -o trace.json\n"
       "  tandem profile model.gguf -o trace.json\n"

@@ -23,7 +23,7 @@ struct Shape {
 };
 constexpr Shape kShapes[] = {{896, 896},   {4864, 896},  {896, 4864}, {151936, 896},
                              {2048, 2048}, {8192, 2048}, {2048, 8192}};
-constexpr size_t kBatches[] = {1, 4, 16, 64, 512};
+constexpr size_t kBatches[] = {1, 4, 8, 16, 64, 512};
 /// More than the last-level cache, so that decode reads memory as it does in a model.
 constexpr size_t kDecodeBytes = 160 << 20;
 
